@@ -1,0 +1,1 @@
+# what aegisctl/ builds and installs

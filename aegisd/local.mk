@@ -1,0 +1,1 @@
+# what aegisd/ builds and installs

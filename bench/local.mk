@@ -1,0 +1,1 @@
+# what bench/ builds and installs

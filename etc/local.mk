@@ -1,0 +1,1 @@
+# what etc/ builds and installs

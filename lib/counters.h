@@ -1,0 +1,57 @@
+// The counter kernel: what two readings of a counter say of the traffic between them (control-theory 5.1).
+//
+// A reset drops the interval and starts anew from the new value; it never looks like traffic.
+// A 32-bit counter has wrapped only if it was in the last quarter, is now in the first, and the rate
+// this implies is possible; else it was reset. Duplicates and readings out of order are dropped.
+#pragma once
+
+#include "lib/sample.h"
+
+#include <optional>
+#include <string_view>
+
+namespace aegis {
+
+enum class CounterEvent : std::uint8_t {
+    first,        // nothing to compare with yet
+    advanced,     // `delta` over `interval` is traffic
+    wrapped,      // the same, after a wrap
+    reset,        // smaller than before and no wrap: interval dropped
+    duplicate,    // same time as before
+    out_of_order, // older than the newest reading
+    gap,          // more than the longest credible interval since the last reading: dropped, reseeded
+    implausible,  // faster than the line can be: dropped, reseeded
+    refused,      // negative, not finite, or the value a saturated counter stops at
+};
+
+struct CounterStep {
+    CounterEvent event = CounterEvent::first;
+    double delta = 0;                                        // only with advanced and wrapped
+    std::chrono::microseconds interval{0};                   // only with advanced and wrapped
+    bool counts() const { return event == CounterEvent::advanced || event == CounterEvent::wrapped; }
+};
+
+struct CounterLimits {
+    std::optional<double> wraps_at;     // 2^32, or absent
+    std::optional<double> saturates_at; // a value that means "no more", e.g. 2^32-1
+    double max_per_second = 0;          // fastest possible growth, 0: unknown
+    std::chrono::microseconds longest_interval{10'000'000};
+};
+
+class Counter {
+public:
+    explicit Counter(CounterLimits limits) : limits_(limits) {}
+    CounterStep read(double value, EventTime time);
+
+private:
+    struct Seen {
+        double value;
+        EventTime time;
+    };
+    CounterLimits limits_;
+    std::optional<Seen> last_;
+};
+
+std::string_view to_string(CounterEvent event);
+
+} // namespace aegis

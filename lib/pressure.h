@@ -1,0 +1,72 @@
+// Pressure of one link, 0 (idle) to 0.96 (marks, queue and load all at their limits): control-theory 5.2.
+//
+//   P = 1 - (1 - .8 phi_e)(1 - .6 phi_q)(1 - .5 phi_u),  fast (5 s) and slow (60 s):
+//   P_link = max(.7 P_fast + .3 P_slow, P_slow)
+//
+// phi_e from the ratio of EWMAs of marked and all packets, phi_q the RED ramp of queue depth, phi_u from
+// the share of the line rate. A signal the switch does not deliver contributes nothing: it is unknown, not zero,
+// and `known` says which were there.
+#pragma once
+
+#include "lib/sample.h"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace aegis {
+
+struct PressureParameters {
+    double mark_limit = 0.02;           // m*: contract mark rate, marked packets / packets
+    double queue_min_bytes = 184'320;   // K_min: depth at which switches begin to mark
+    double queue_max_bytes = 300'000;   // K_max: contract depth
+    std::chrono::milliseconds fast{5'000};
+    std::chrono::milliseconds slow{60'000};
+};
+
+// What one link did in one interval; an absent signal is unknown.
+struct LinkInterval {
+    std::chrono::microseconds length{0};
+    std::optional<double> marked_packets;
+    std::optional<double> packets;
+    std::optional<double> bytes;
+    std::optional<double> depth_bytes; // the largest seen in the interval
+};
+
+struct PressureTerms {
+    double phi_e = 0, phi_q = 0, phi_u = 0; // each in [0,1]
+    bool operator==(const PressureTerms&) const = default;
+};
+
+// The noisy-OR of the three terms.
+double pressure_of(const PressureTerms& terms);
+
+class LinkPressure {
+public:
+    // rate_bps 0: the line rate is unknown, phi_u stays 0.
+    LinkPressure(PressureParameters parameters, double rate_bps);
+
+    void add(const LinkInterval& interval);
+
+    bool known() const { return known_; } // at least one signal has been seen
+    double pressure() const;
+    PressureTerms fast() const;
+    PressureTerms slow() const;
+    double mark_rate() const; // fast, marked/packets
+    double load() const;      // fast, share of the line rate
+
+private:
+    struct Averages {
+        double marked = 0, packets = 0, bytes = 0, depth = 0; // per second; depth in bytes
+        bool seen_packets = false, seen_bytes = false, seen_depth = false;
+    };
+    PressureTerms terms(const Averages& averages) const;
+    static void blend(Averages& averages, const LinkInterval& interval, std::chrono::milliseconds time_constant);
+
+    PressureParameters parameters_;
+    double rate_bps_;
+    bool known_ = false;
+    Averages fast_, slow_;
+};
+
+} // namespace aegis

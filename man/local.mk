@@ -1,0 +1,1 @@
+# what man/ builds and installs

@@ -1,0 +1,1 @@
+# what plugin/ builds and installs
