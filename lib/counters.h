@@ -2,7 +2,11 @@
 //
 // A reset drops the interval and starts anew from the new value; it never looks like traffic.
 // A 32-bit counter has wrapped only if it was in the last quarter, is now in the first, and the rate
-// this implies is possible; else it was reset. Duplicates and readings out of order are dropped.
+// this implies is possible; else, and where the possible rate is unknown, it was reset. Duplicates and readings
+// out of order are dropped.
+//
+// What cannot be told apart: a 32-bit counter that is reset within one interval's worth of line rate below 2^32.
+// It yields at most that interval's worth of traffic.
 #pragma once
 
 #include "lib/sample.h"
@@ -16,12 +20,12 @@ enum class CounterEvent : std::uint8_t {
     first,        // nothing to compare with yet
     advanced,     // `delta` over `interval` is traffic
     wrapped,      // the same, after a wrap
-    reset,        // smaller than before and no wrap: interval dropped
-    duplicate,    // same time as before
-    out_of_order, // older than the newest reading
+    reset,        // smaller than before and no wrap: interval dropped, reseeded
+    duplicate,    // same time as before: dropped
+    out_of_order, // older than the newest reading: dropped
     gap,          // more than the longest credible interval since the last reading: dropped, reseeded
     implausible,  // faster than the line can be: dropped, reseeded
-    refused,      // negative, not finite, or the value a saturated counter stops at
+    refused,      // negative, not finite, beyond the counter's range, or the value a saturated counter stops at
 };
 
 struct CounterStep {
@@ -38,6 +42,10 @@ struct CounterLimits {
     std::chrono::microseconds longest_interval{10'000'000};
 };
 
+// Fastest growth of a counter of this signal on a link of this rate, with 5 % for clocks that differ; 0 where
+// the rate is 0 (unknown) or the line sets no limit. A frame takes at least 84 bytes of the wire.
+double fastest_growth(Signal signal, double rate_bps);
+
 class Counter {
 public:
     explicit Counter(CounterLimits limits) : limits_(limits) {}
@@ -47,6 +55,9 @@ private:
     struct Seen {
         double value;
         EventTime time;
+        // The newest reading with another value. An exporter that polls the switch slower than we poll it repeats a
+        // value and then jumps: what the line can carry is counted from here.
+        EventTime changed_after;
     };
     CounterLimits limits_;
     std::optional<Seen> last_;

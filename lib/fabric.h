@@ -9,6 +9,7 @@
 #include "lib/ids.h"
 
 #include <expected>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,10 @@ struct TopologyLine {
     std::vector<std::string> switches; // expanded; empty for a leaf
 };
 
-// Comments, continuation lines, case-insensitive keys and hostlist ranges as Slurm reads them.
-// Errors: unknown key, malformed hostlist, switch named twice, node on two leaves, child that does not exist.
+// topology.conf of topology/tree: comments, continuation lines, case-insensitive keys, quotes and hostlist ranges as
+// Slurm reads them; LinkSpeed is read and ignored, empty list elements are passed over.
+// Errors, all that there are: unknown key, `include`, malformed hostlist, switch named twice, switch with both nodes and
+// switches or with neither, node on two leaves, child that does not exist.
 std::expected<std::vector<TopologyLine>, ConfigErrors> parse_topology(std::string_view text, const std::string& file);
 
 // One [[ports]] table: ports of one telemetry switch and what they lead to.
@@ -57,7 +60,8 @@ struct Link {
 class Fabric {
 public:
     // Errors: a port mapped twice, a leaf topology.conf does not have, an empty port list.
-    // Where no switch stands above any leaf (a flat file) all leaves are one component.
+    // `topology` is as parse_topology() returns it. Leaves keep its order. Leaves under a common switch, at whatever
+    // height, are one component; where no switch stands above any leaf (a flat file) all leaves are.
     static std::expected<Fabric, ConfigErrors> build(const std::vector<TopologyLine>& topology,
                                                      const std::vector<PortGroup>& ports);
 
@@ -68,11 +72,17 @@ public:
     std::optional<LinkIndex> link_of_port(std::string_view sw, std::string_view port) const;
 
 private:
+    struct Hash { // lets string_view find a string without a copy
+        using is_transparent = void;
+        std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
+    };
+    template <class Index> using Names = std::unordered_map<std::string, Index, Hash, std::equal_to<>>;
+
     std::vector<Leaf> leaves_;
     std::vector<Link> links_;
-    std::unordered_map<std::string, LeafIndex> leaf_by_name_;
-    std::unordered_map<std::string, LeafIndex> leaf_by_node_;
-    std::unordered_map<std::string, LinkIndex> link_by_port_; // "switch\0port"
+    Names<LeafIndex> leaf_by_name_;
+    Names<LeafIndex> leaf_by_node_;
+    Names<LinkIndex> link_by_port_; // "switch\0port"
 };
 
 } // namespace aegis

@@ -1,0 +1,210 @@
+#include "lib/prometheus_text.h"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace aegis {
+
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+void skip_blanks(std::string_view& rest) {
+    while (!rest.empty() && is_blank(rest.front())) rest.remove_prefix(1);
+}
+
+// Letters, digits, '_', in metric names also ':'; not starting with a digit. Empty if there is none.
+std::string_view take_name(std::string_view& rest, bool colons) {
+    std::size_t end = 0;
+    while (end < rest.size() && (is_letter(rest[end]) || (colons && rest[end] == ':') || (end > 0 && is_digit(rest[end]))))
+        ++end;
+    const std::string_view name = rest.substr(0, end);
+    rest.remove_prefix(end);
+    return name;
+}
+
+std::string_view take_word(std::string_view& rest) {
+    std::size_t end = 0;
+    while (end < rest.size() && !is_blank(rest[end])) ++end;
+    const std::string_view word = rest.substr(0, end);
+    rest.remove_prefix(end);
+    return word;
+}
+
+std::optional<double> number_of(std::string_view word) {
+    if (word.starts_with('+')) {
+        word.remove_prefix(1);
+        if (word.starts_with('-')) return std::nullopt;
+    }
+    if (word.find('(') != word.npos) return std::nullopt; // from_chars would take nan(…)
+    double value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    return value;
+}
+
+std::optional<std::int64_t> integer_of(std::string_view word) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
+    return value;
+}
+
+// What a log line can bear of a stranger's text.
+std::string excerpt(std::string_view text) {
+    constexpr std::size_t most = 60;
+    std::string shown;
+    for (char c : text.substr(0, most)) shown += c >= ' ' && c < 127 ? c : '?';
+    if (text.size() > most) shown += "...";
+    return shown;
+}
+
+} // namespace
+
+std::string to_string(const PrometheusError& error) {
+    return fmt::format("line {}: expected {}, found \"{}\"", error.line, error.expected, error.found);
+}
+
+PrometheusText::PrometheusText(OnSample on_sample, std::size_t line_limit)
+    : on_sample_(std::move(on_sample)), line_limit_(line_limit) {}
+
+std::expected<void, PrometheusError> PrometheusText::feed(std::string_view chunk) {
+    while (!error_ && !chunk.empty()) {
+        const std::size_t newline = chunk.find('\n');
+        if (newline == chunk.npos) {
+            if (fits(partial_.size() + chunk.size(), partial_.empty() ? chunk : std::string_view(partial_))) partial_ += chunk;
+            break;
+        }
+        std::string_view line = chunk.substr(0, newline);
+        chunk.remove_prefix(newline + 1);
+        if (!fits(partial_.size() + line.size(), partial_.empty() ? line : std::string_view(partial_))) break;
+        if (!partial_.empty()) {
+            partial_ += line;
+            line = partial_;
+        }
+        if (!parse_line(line)) break;
+        partial_.clear();
+        ++line_;
+    }
+    return result();
+}
+
+std::expected<void, PrometheusError> PrometheusText::finish() {
+    if (!error_ && !partial_.empty() && parse_line(partial_)) partial_.clear();
+    return result();
+}
+
+bool PrometheusText::fits(std::size_t bytes, std::string_view text) {
+    return bytes <= line_limit_ || fail(fmt::format("a line of at most {} bytes", line_limit_), text);
+}
+
+bool PrometheusText::parse_line(std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    std::string_view rest = line;
+    skip_blanks(rest);
+    if (rest.empty() || rest.front() == '#') return true;
+
+    PrometheusSample sample;
+    labels_.clear();
+    unescaped_.clear();
+    sample.name = take_name(rest, true);
+    if (sample.name.empty()) return fail("a metric name", rest);
+    const std::size_t after_name = rest.size();
+    skip_blanks(rest);
+    if (rest.starts_with('{')) {
+        rest.remove_prefix(1);
+        if (!parse_labels(rest)) return false;
+    } else if (rest.size() == after_name) {
+        return fail("a blank or '{' after the metric name", rest.empty() ? line : rest);
+    }
+    sample.labels = labels_;
+
+    skip_blanks(rest);
+    const std::string_view value = take_word(rest);
+    const auto number = number_of(value);
+    if (!number) return fail("a value", value.empty() ? line : value);
+    sample.value = *number;
+
+    skip_blanks(rest);
+    if (!rest.empty()) {
+        const std::string_view time = take_word(rest);
+        sample.timestamp_ms = integer_of(time);
+        if (!sample.timestamp_ms) return fail("a timestamp in whole milliseconds", time);
+        skip_blanks(rest);
+        if (!rest.empty()) return fail("the end of the line", rest);
+    }
+    on_sample_(sample);
+    return true;
+}
+
+// After '{' up to and with '}'.
+bool PrometheusText::parse_labels(std::string_view& rest) {
+    for (;;) {
+        skip_blanks(rest);
+        if (rest.starts_with('}')) break;
+        const std::string_view name = take_name(rest, false);
+        if (name.empty()) return fail("a label name or '}'", rest);
+        skip_blanks(rest);
+        if (!rest.starts_with('=')) return fail("'=' after the label name", rest);
+        rest.remove_prefix(1);
+        skip_blanks(rest);
+        if (!rest.starts_with('"')) return fail("a label value in double quotes", rest);
+        rest.remove_prefix(1);
+        const auto value = parse_label_value(rest);
+        if (!value) return false;
+        labels_.push_back({name, *value});
+        skip_blanks(rest);
+        if (rest.starts_with(','))
+            rest.remove_prefix(1);
+        else if (!rest.starts_with('}'))
+            return fail("',' or '}' after the label", rest);
+    }
+    rest.remove_prefix(1);
+    return true;
+}
+
+// After the opening quote up to and with the closing one.
+std::optional<std::string_view> PrometheusText::parse_label_value(std::string_view& rest) {
+    const std::string_view start = rest;
+    std::size_t end = rest.find_first_of("\"\\");
+    if (end != rest.npos && rest[end] == '"') {
+        rest.remove_prefix(end + 1);
+        return start.substr(0, end);
+    }
+    // Views into unescaped_ must survive the rest of the line: room for all of it before the first one.
+    if (unescaped_.empty()) unescaped_.reserve(line_limit_);
+    const std::size_t begin = unescaped_.size();
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+        if (rest[i] == '"') {
+            rest.remove_prefix(i + 1);
+            return std::string_view(unescaped_).substr(begin);
+        }
+        if (rest[i] != '\\') {
+            unescaped_ += rest[i];
+            continue;
+        }
+        if (++i == rest.size()) break;
+        switch (rest[i]) {
+        case '\\': unescaped_ += '\\'; break;
+        case '"': unescaped_ += '"'; break;
+        case 'n': unescaped_ += '\n'; break;
+        default: fail("one of the escapes \\\\ \\\" \\n", rest.substr(i - 1)); return std::nullopt;
+        }
+    }
+    fail("a closing quote", start);
+    return std::nullopt;
+}
+
+bool PrometheusText::fail(std::string_view expected, std::string_view found) {
+    error_ = PrometheusError{line_, std::string(expected), excerpt(found)};
+    return false;
+}
+
+std::expected<void, PrometheusError> PrometheusText::result() const {
+    if (error_) return std::unexpected(*error_);
+    return {};
+}
+
+} // namespace aegis
