@@ -1,11 +1,13 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
-EXTRA_DIST += tests/README.md
+EXTRA_DIST += tests/README.md \
+	%D%/slurm/wire.py
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
-	%D%/unit/mode_test.cpp
+	%D%/unit/mode_test.cpp \
+	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
