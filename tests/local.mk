@@ -1,5 +1,6 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
-EXTRA_DIST += tests/README.md \
+EXTRA_DIST += tests/README.md
+include tests/slurm/local.mk \
 	%D%/slurm/wire.py
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
