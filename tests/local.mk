@@ -1,7 +1,6 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
 EXTRA_DIST += tests/README.md
-include tests/slurm/local.mk \
-	%D%/slurm/wire.py
+include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests

@@ -9,4 +9,5 @@ EXTRA_DIST += \
 	%D%/process.py \
 	%D%/slurm_conf.py \
 	%D%/test_harness.py \
-	%D%/waiting.py
+	%D%/waiting.py \
+	%D%/wire.py
