@@ -5,9 +5,12 @@ if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
+	%D%/unit/config_errors_test.cpp \
+	%D%/unit/config_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
+	%D%/unit/quantity_test.cpp \
 	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
