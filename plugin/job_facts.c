@@ -72,6 +72,8 @@ static uint32_t append(const char *line, char *out, uint32_t used, uint32_t size
 	const size_t length = (size_t)(value - line) + strnlen(value, FACT_VALUE_MAX);
 	uint32_t at = used;
 
+	if (strcmp(value, "(null)") == 0) /* how Slurm prints what is not set */
+		return used;
 	for (size_t i = 0; i < length; i++) {
 		const bool escaped = line[i] == '\n' || line[i] == '\\';
 

@@ -6,7 +6,8 @@ aegisplugindir = $(pkglibdir)/slurm
 aegis_plugin_sources = \
 	lib/wire.h lib/wire.c \
 	%D%/breaker.h %D%/breaker.c \
-	%D%/client.h %D%/client.c \
+	%D%/client.h %D%/client_state.h %D%/client.c %D%/client_thread.c \
+	%D%/frames.h %D%/frames.c \
 	%D%/job_facts.h %D%/job_facts.c \
 	%D%/node_names.h %D%/node_names.c \
 	%D%/peer.h %D%/peer.c \
@@ -60,7 +61,8 @@ uninstall-select-plugin:
 noinst_LTLIBRARIES += %D%/libaegisplugin.la
 %C%_libaegisplugin_la_SOURCES = \
 	%D%/breaker.h %D%/breaker.c \
-	%D%/client.h %D%/client.c \
+	%D%/client.h %D%/client_state.h %D%/client.c %D%/client_thread.c \
+	%D%/frames.h %D%/frames.c \
 	%D%/job_facts.h %D%/job_facts.c \
 	%D%/node_names.h %D%/node_names.c \
 	%D%/peer.h %D%/peer.c \

@@ -1,16 +1,16 @@
 /* The counters of tally.h. */
 #include "plugin/tally.h"
 
-#include <stdatomic.h>
+#include <stdbool.h>
 
-static void add(_Atomic uint64_t *counter, uint64_t value)
+static void add(uint64_t *counter, uint64_t value)
 {
-	atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
+	__atomic_fetch_add(counter, value, __ATOMIC_RELAXED);
 }
 
-static uint64_t read_now(const _Atomic uint64_t *counter)
+static uint64_t read_now(const uint64_t *counter)
 {
-	return atomic_load_explicit(counter, memory_order_relaxed);
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
 void tally_count(struct tally *tally, enum tally_counter counter)
@@ -24,8 +24,8 @@ void tally_added(struct tally *tally, uint64_t us)
 
 	add(&tally->added_us_total, us);
 	add(&tally->added_us[aegis_bucket_of(us)], 1);
-	while (us > max && !atomic_compare_exchange_weak_explicit(&tally->added_us_max, &max, us, memory_order_relaxed,
-								  memory_order_relaxed))
+	while (us > max && !__atomic_compare_exchange_n(&tally->added_us_max, &max, us, true, __ATOMIC_RELAXED,
+							__ATOMIC_RELAXED))
 		;
 }
 

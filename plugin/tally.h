@@ -7,6 +7,10 @@
 
 #include "lib/wire.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Names as in struct aegis_counters. */
 enum tally_counter {
 	TALLY_JOB_TESTS,
@@ -27,10 +31,10 @@ enum tally_counter {
 	TALLY_COUNTERS
 };
 
-struct tally {
-	_Atomic uint64_t counters[TALLY_COUNTERS];
-	_Atomic uint64_t added_us_total, added_us_max;
-	_Atomic uint64_t added_us[AEGIS_BUCKETS];
+struct tally { /* only touched by tally.c's atomic operations */
+	uint64_t counters[TALLY_COUNTERS];
+	uint64_t added_us_total, added_us_max;
+	uint64_t added_us[AEGIS_BUCKETS];
 };
 
 void tally_count(struct tally *tally, enum tally_counter counter);
@@ -41,4 +45,7 @@ void tally_added(struct tally *tally, uint64_t us);
 /* Everything but the two breaker fields, which are left 0. */
 struct aegis_counters tally_snapshot(const struct tally *tally);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

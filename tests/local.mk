@@ -5,6 +5,8 @@ if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
+	%D%/unit/breaker_test.cpp \
+	%D%/unit/client_test.cpp \
 	%D%/unit/config_errors_test.cpp \
 	%D%/unit/config_test.cpp \
 	%D%/unit/counters_test.cpp \
@@ -13,13 +15,16 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/features_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
+	%D%/unit/job_facts_test.cpp \
 	%D%/unit/mode_test.cpp \
+	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/quantity_test.cpp \
+	%D%/unit/steer_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
