@@ -25,6 +25,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/steer_test.cpp \
+	%D%/unit/store_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = aegisd/libaegisstore.la plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
