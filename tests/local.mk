@@ -1,5 +1,6 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
 EXTRA_DIST += tests/README.md
+include tests/daemon/local.mk
 include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
@@ -11,14 +12,17 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/config_test.cpp \
 	%D%/unit/counters_test.cpp \
 	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \
+	%D%/unit/decision_json_test.cpp \
 	%D%/unit/fabric_test.cpp \
 	%D%/unit/features_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/job_facts_test.cpp \
+	%D%/unit/metric_mapper_test.cpp \
 	%D%/unit/mode_test.cpp \
 	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
+	%D%/unit/parse_job_facts_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
 	%D%/unit/pressure_test.cpp \
@@ -26,6 +30,9 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/steer_test.cpp \
 	%D%/unit/store_test.cpp \
+	%D%/unit/telemetry_test.cpp \
+	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = aegisd/libaegisstore.la plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = aegisd/libaegisd.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
+	lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
