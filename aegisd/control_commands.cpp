@@ -100,7 +100,9 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
         const Site& site = *snapshot.site;
         const Telemetry& telemetry = collector_.telemetry();
         json::array sources;
-        std::uint64_t unmapped = telemetry.unmapped_ports().size();
+        // The reader may fail where the writer does not; then the number is unknown, and nothing else.
+        const auto reader = store();
+        const auto placements = reader ? (*reader)->placements() : std::unexpected(reader.error());
         for (const SourceState& source : telemetry.sources())
             sources.push_back(source_json(source, site.config.freshness, now));
         json::object result{
@@ -117,11 +119,11 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
             {"sources", std::move(sources)},
             {"fabric", json::object{{"leaves", site.fabric.leaves().size()},
                                     {"links", site.fabric.links().size()},
-                                    {"unmapped_ports", unmapped}}},
+                                    {"unmapped_ports", telemetry.unmapped_ports().size()}}},
             {"store", json::object{{"path", snapshot.engine.store_path},
                                    {"ok", !snapshot.engine.store_error},
                                    {"error", snapshot.engine.store_error ? json::value(*snapshot.engine.store_error) : nullptr},
-                                   {"placements", snapshot.engine.placements},
+                                   {"placements", placements ? json::value(*placements) : nullptr},
                                    {"events_lost", snapshot.engine.events_lost}}},
             {"asks", snapshot.engine.asks},
             {"plans_offered", snapshot.engine.plans_offered},
