@@ -15,9 +15,7 @@
 #include "lib/pressure_view.h"
 
 #include <cstdint>
-#include <deque>
 #include <expected>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
