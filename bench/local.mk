@@ -1,1 +1,10 @@
 # what bench/ builds and installs
+EXTRA_DIST += \
+	%D%/advice_bench.py \
+	%D%/results.py \
+	%D%/slurm_bench.py
+
+# built by scripts/bench when it is needed
+EXTRA_PROGRAMS += %D%/advice_rtt
+%C%_advice_rtt_SOURCES = %D%/advice_rtt.c
+%C%_advice_rtt_LDADD = plugin/libaegisplugin.la lib/libaegiswire.la
