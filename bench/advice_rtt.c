@@ -7,8 +7,8 @@
  * cluster while all nodes are candidates, and tells the outcome of each as the plugin does. Between asks it pauses
  * as slurmctld does between jobs (1,000 us by default), so caches are as cold as they are there.
  *
- * Prints one line an ask: microseconds, or "missed" where no answer came in time. Exit status 1 if aegisd
- * never welcomes us.
+ * Prints one line an ask: microseconds, or "missed" where no answer came in time. While the client's circuit breaker is open
+ * nothing is asked. Exit status 1 if aegisd does not welcome us, or the breaker stays open for too long.
  */
 #include "plugin/client.h"
 
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WELCOME_SECONDS = 20, S1_NODES = 2 };
+enum { PATIENCE_SECONDS = 70, S1_NODES = 2 }; /* the breaker opens for 60 s at most */
 
 static void say(const char *format, ...)
 {
@@ -106,6 +106,18 @@ static void ask_once(struct client *client, uint64_t hash, uint32_t nodes, uint3
 		tell_kept(client, &ask.s1, advice.decision, waited_us);
 }
 
+static bool wait_until_wanted(struct client *client, uint64_t hash)
+{
+	const uint64_t give_up_us = client_now_us() + PATIENCE_SECONDS * 1000000ull;
+
+	while (!client_wants_ask(client, hash)) {
+		if (client_now_us() > give_up_us)
+			return false;
+		rest_us(10000);
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct tally tally = {0};
@@ -119,7 +131,7 @@ int main(int argc, char **argv)
 	const unsigned long pause_us = argc > 4 ? strtoul(argv[4], NULL, 10) : 1000;
 	struct node_table *table;
 	struct client *client;
-	uint64_t hash, give_up_us;
+	uint64_t hash;
 
 	if (nodes < S1_NODES || nodes > AEGIS_NODES_MAX || asks == 0) {
 		fprintf(stderr, "usage: advice_rtt SOCKET NODES ASKS [PAUSE_US]\n");
@@ -133,15 +145,11 @@ int main(int argc, char **argv)
 	}
 	hash = table->hash;
 	client_offer_table(client, table);
-	give_up_us = client_now_us() + WELCOME_SECONDS * 1000000ull;
-	while (!client_wants_ask(client, hash)) {
-		if (client_now_us() > give_up_us) {
-			fprintf(stderr, "advice_rtt: no welcome from %s\n", argv[1]);
+	for (uint32_t job = 1; job <= asks; job++) {
+		if (!wait_until_wanted(client, hash)) {
+			fprintf(stderr, "advice_rtt: nobody to ask at %s\n", argv[1]);
 			return 1;
 		}
-		rest_us(10000);
-	}
-	for (uint32_t job = 1; job <= asks; job++) {
 		ask_once(client, hash, (uint32_t)nodes, job);
 		rest_us(pause_us);
 	}
