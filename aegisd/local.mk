@@ -1,6 +1,6 @@
 # aegisd: the daemon. All but main are convenience libraries, so that the unit tests link the same code.
-# The store stands alone: benchmarks and tests link it without the daemon.
-noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegisd.la
+# The store stands alone: benchmarks and tests link it without the daemon. So does the site: aegisctl checks files with it.
+noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegissite.la %D%/libaegisd.la
 sbin_PROGRAMS += %D%/aegisd
 
 %C%_libaegisstore_la_SOURCES = \
@@ -9,6 +9,9 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/store.h %D%/store.cpp
 %C%_libaegisstore_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 %C%_libaegisstore_la_LIBADD = $(SQLITE_LIBS) $(FMT_LIBS)
+
+%C%_libaegissite_la_SOURCES = %D%/site.h %D%/site.cpp
+%C%_libaegissite_la_LIBADD = $(FMT_LIBS)
 
 %C%_libaegisd_la_SOURCES = \
 	%D%/clock.h \
@@ -27,7 +30,6 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/select_connection.h %D%/select_connection.cpp \
 	%D%/select_server.h %D%/select_server.cpp \
 	%D%/service_manager.h %D%/service_manager.cpp \
-	%D%/site.h %D%/site.cpp \
 	%D%/snapshot.h \
 	%D%/source.h %D%/source_prometheus.cpp \
 	%D%/store_sync.h %D%/store_sync.cpp \
@@ -40,4 +42,4 @@ sbin_PROGRAMS += %D%/aegisd
 
 %C%_aegisd_SOURCES = %D%/main.cpp
 
-%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
+%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegissite.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la

@@ -33,6 +33,6 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/telemetry_test.cpp \
 	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = aegisd/libaegisd.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
+%C%_unit_unit_tests_LDADD = aegisctl/libaegisctl.la aegisd/libaegisd.la aegisd/libaegissite.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
 	lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
