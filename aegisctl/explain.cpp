@@ -146,11 +146,12 @@ std::string headline(const json::value& decision, const json::value& detail) {
 std::string what_followed(const json::value& decision) {
     const std::string result = text_at(decision, "outcome.result");
     const std::string nodes = text_at(decision, "outcome.nodes");
-    const bool has_plans = number_at(decision, "plans").value_or(0) > 0;
+    const json::array& alternatives = list_at(decision, "detail.alternatives");
+    const bool has_plans = number_at(decision, "plans").value_or(0) > 0 && !alternatives.empty();
     std::string text;
     if (has_plans && !flag_at(decision, "offered"))
-        text = fmt::format("Mode is {}, so this was only recorded. In mode steer Slurm would have been asked to try it.\n",
-                           text_at(decision, "mode"));
+        text = fmt::format("Mode was {}, so this was only recorded: in mode steer Slurm would have been asked to place the job on {}.\n",
+                           text_at(decision, "mode"), leaf_names(alternatives.front()));
     if (result == "plan_1" || result == "plan_2")
         text += fmt::format("Slurm accepted the {} plan and chose {}.\n", result == "plan_1" ? "first" : "second", nodes);
     else if (result == "restored")
@@ -160,7 +161,7 @@ std::string what_followed(const json::value& decision) {
     else if (result == "kept")
         text += fmt::format("Slurm's choice stood: {}.\n", nodes);
     else
-        text += "What Slurm did was not reported: the answer came late, or the plugin lost its connection. Then Slurm's choice stood.\n";
+        text += "What Slurm did has not been reported; where the advice came too late, or the connection was lost, its own choice stood.\n";
     return text;
 }
 

@@ -20,7 +20,10 @@ std::string table_text(std::span<const Column> columns, const boost::json::array
     for (const Column& column : columns) lines[0].emplace_back(column.title);
     for (const boost::json::value& row : rows) {
         auto& cells = lines.emplace_back();
-        for (const Column& column : columns) cells.push_back(column.show(find(row, column.path)));
+        for (const Column& column : columns) {
+            std::string cell = column.show(find(row, column.path));
+            cells.push_back(cell.empty() ? "-" : std::move(cell));
+        }
     }
     std::vector<std::size_t> widths(columns.size());
     for (const auto& cells : lines)

@@ -6,6 +6,8 @@ if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
+	%D%/unit/aegisctl_client_test.cpp \
+	%D%/unit/aegisctl_text_test.cpp \
 	%D%/unit/breaker_test.cpp \
 	%D%/unit/client_test.cpp \
 	%D%/unit/config_errors_test.cpp \
