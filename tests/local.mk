@@ -1,6 +1,7 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
 EXTRA_DIST += tests/README.md
 include tests/daemon/local.mk
+include tests/docs/local.mk
 include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests

@@ -1,0 +1,3 @@
+# Tests of the documents and of the repository itself, run by pytest.
+EXTRA_DIST += \
+	%D%/test_repository.py
