@@ -34,11 +34,10 @@ CommandLine::CommandLine() {
     app.fallthrough();
     app.set_version_flag("-V,--version", "aegisctl " AEGIS_VERSION);
     app.add_option("--socket", a.asking.socket, "aegisd's control socket")->envname("AEGISCTL_SOCKET")->capture_default_str();
-    unsigned timeout_s = 5;
     app.add_option_function<unsigned>("--timeout", [&a](unsigned seconds) { a.asking.timeout = std::chrono::seconds(seconds); },
                                       "how many seconds to wait for an answer")
         ->check(CLI::Range(1u, 3600u))
-        ->default_str(std::to_string(timeout_s));
+        ->default_str(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(a.asking.timeout).count()));
     app.footer("Exit status: 0 done, 1 failed, 2 usage, 3 aegisd cannot be reached, 4 refused. See aegisctl(1).");
 
     CLI::App* status = app.add_subcommand("status", "is all well, and if not, where");
@@ -102,17 +101,6 @@ int run_command_line(int argc, const char* const* argv) {
         return line.app.exit(error) == 0 ? static_cast<int>(Exit::ok) : static_cast<int>(Exit::usage);
     }
     return line.exit;
-}
-
-std::vector<std::string> subcommand_names() {
-    CommandLine line;
-    std::vector<std::string> names;
-    for (const CLI::App* command : line.app.get_subcommands({})) {
-        const auto below = command->get_subcommands({});
-        if (below.empty()) names.push_back(command->get_name());
-        for (const CLI::App* inner : below) names.push_back(command->get_name() + " " + inner->get_name());
-    }
-    return names;
 }
 
 } // namespace aegis

@@ -25,5 +25,6 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/quantity.h %D%/quantity.cpp \
 	%D%/sample.h \
 	%D%/score.h %D%/score.cpp \
-	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp
+	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
+	%D%/settings_text.h %D%/settings_text.cpp
 %C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url

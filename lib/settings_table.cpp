@@ -92,37 +92,37 @@ const Setting<Config> scalars[] = {
 };
 
 const Setting<SourceConfig> sources[] = {
-    {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one."},
+    {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one.", "\"leaves\""},
      +[](SourceConfig& s) -> std::string& { return s.name; }},
     {{"type", choice, required, "", "", "", source_types,
-      "\"prometheus\": an exporter is scraped; text format 0.0.4."},
+      "\"prometheus\": an exporter is scraped; text format 0.0.4.", "\"prometheus\""},
      +[](SourceConfig& s) -> std::string& { return s.type; }},
-    {{"url", url, required, "", "", "", {}, "What to scrape."}, +[](SourceConfig& s) -> std::string& { return s.url; }},
+    {{"url", url, required, "", "", "", {}, "What to scrape.", "\"http://exporter:9100/metrics\""}, +[](SourceConfig& s) -> std::string& { return s.url; }},
     {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often."},
      +[](SourceConfig& s) -> milliseconds& { return s.interval; }},
     {{"timeout", duration, optional, "four fifths of interval, at most 10s", "50ms", "1m", {},
-      "When to give up on one answer. Shorter than interval."},
+      "When to give up on one answer. Shorter than interval.", "\"800ms\""},
      +[](SourceConfig& s) -> milliseconds& { return s.timeout; }},
     {{"body_limit", size, defaulted, "32MiB", "1KiB", "1GiB", {}, "A longer answer is refused as a whole."},
      +[](SourceConfig& s) -> std::uint64_t& { return s.body_limit_bytes; }},
 };
 
 const Setting<MetricMapping> metrics[] = {
-    {{"name", metric_name, required, "", "", "", {}, "The metric's exact name."},
+    {{"name", metric_name, required, "", "", "", {}, "The metric's exact name.", "\"switch_port_transmit_bytes_total\""},
      +[](MetricMapping& m) -> std::string& { return m.name; }},
     {{"signal", choice, required, "", "", "", signals,
       "What it measures: queue_depth and bytes are in bytes, ecn_marked_packets, packets and drops in packets, pfc_pause in "
-      "frames, transmit_wait in ticks of the device."},
+      "frames, transmit_wait in ticks of the device.", "\"bytes\""},
      +[](MetricMapping& m) -> Signal& { return m.signal; }},
     {{"kind", choice, required, "", "", "", kinds,
       "\"counter\" only grows, \"snapshot\" is the value at the moment of reading, \"peak\" the largest value since the last "
-      "reading. The exporter's own TYPE line is not believed."},
+      "reading. The exporter's own TYPE line is not believed.", "\"counter\""},
      +[](MetricMapping& m) -> Kind& { return m.kind; }},
     {{"factor", number, defaulted, "1", "1e-9", "1e9", {},
       "The value times this is in the signal's unit: 4 for an InfiniBand exporter that counts 4-byte words."},
      +[](MetricMapping& m) -> double& { return m.factor; }},
     {{"switch_label", label_name, optional, "switch says it", "", "", {},
-      "The label whose value is the switch's name. Either this or switch."},
+      "The label whose value is the switch's name. Either this or switch.", "\"switch\""},
      +[](MetricMapping& m) -> std::string& { return m.switch_label; }},
     {{"switch", text, optional, "switch_label says it", "", "", {},
       "The switch's name, where an exporter serves one switch and does not name it."},
@@ -133,7 +133,7 @@ const Setting<MetricMapping> metrics[] = {
       "The label whose value is the number of the queue."},
      +[](MetricMapping& m) -> std::optional<std::string>& { return m.queue_label; }},
     {{"match", labels, optional, "all samples of that name", "", "", {},
-      "Only samples whose labels have these values: { direction = \"tx\" }."},
+      "Only samples whose labels have these values: { direction = \"tx\" }.", "{ class = \"gpu\" }"},
      +[](MetricMapping& m) -> std::vector<std::pair<std::string, std::string>>& { return m.match; }},
     {{"counter_bits", width, defaulted, "64", "", "", {},
       "The width of the counter in the switch. 32 makes a fall from near 2^32 to near 0 a wrap; otherwise it is a reset."},
@@ -141,17 +141,17 @@ const Setting<MetricMapping> metrics[] = {
 };
 
 const Setting<PortGroup> port_groups[] = {
-    {{"switch", text, required, "", "", "", {}, "The switch as telemetry names it."},
+    {{"switch", text, required, "", "", "", {}, "The switch as telemetry names it.", "\"sw-a1\""},
      +[](PortGroup& p) -> std::string& { return p.sw; }},
-    {{"ports", hostlist, required, "", "", "", {}, "Its ports as telemetry names them."},
+    {{"ports", hostlist, required, "", "", "", {}, "Its ports as telemetry names them.", "\"swp[49-52]\""},
      +[](PortGroup& p) -> std::vector<std::string>& { return p.ports; }},
     {{"leaf", text, optional, "the value of switch", "", "", {},
-      "The leaf as topology.conf names it. For ports of a spine: the leaf at the other end."},
+      "The leaf as topology.conf names it. For ports of a spine: the leaf at the other end.", "\"tor1\""},
      +[](PortGroup& p) -> std::string& { return p.leaf; }},
     {{"kind", choice, defaulted, "trunk", "", "", port_kinds,
       "\"trunk\" leads to another switch, \"node\" to a node. Where a leaf has trunks, they alone make its pressure."},
      +[](PortGroup& p) -> bool& { return p.trunk; }},
-    {{"rate", rate, optional, "unknown: load is no part of the pressure", "1Mbit", "10Tbit", {}, "Line rate of each port."},
+    {{"rate", rate, optional, "unknown: load is no part of the pressure", "1Mbit", "10Tbit", {}, "Line rate of each port.", "\"100Gbit\""},
      +[](PortGroup& p) -> double& { return p.rate_bps; }},
 };
 

@@ -31,6 +31,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/quantity_test.cpp \
+	%D%/unit/settings_test.cpp \
 	%D%/unit/steer_test.cpp \
 	%D%/unit/store_test.cpp \
 	%D%/unit/telemetry_test.cpp \
