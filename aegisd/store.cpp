@@ -21,8 +21,8 @@ constexpr std::chrono::milliseconds lock_wait{1};
 constexpr std::chrono::milliseconds opening_lock_wait{2000};
 // After a burst the WAL shrinks to this again; a second of 20,000 placements at 3 pages each would be 240 MB.
 constexpr char sql_settings_writer[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;"
-                                       "PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;";
-constexpr char sql_settings_reader[] = "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;";
+                                       "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
+constexpr char sql_settings_reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
 
 constexpr char sql_add_placement[] =
     "INSERT INTO placement (time_us, job_key, job_id, job_name, user, account, partition, mode, policy, policy_hash, reason, nodes, plans, "

@@ -8,3 +8,10 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS += %D%/advice_rtt
 %C%_advice_rtt_SOURCES = %D%/advice_rtt.c
 %C%_advice_rtt_LDADD = plugin/libaegisplugin.la lib/libaegiswire.la
+
+# for who changes the store: make bench/store_bench && bench/store_bench
+if HAVE_BENCHMARK
+EXTRA_PROGRAMS += %D%/store_bench
+%C%_store_bench_SOURCES = %D%/store_bench.cpp
+%C%_store_bench_LDADD = aegisd/libaegisstore.la lib/libaegis.la $(FMT_LIBS) -lbenchmark -lpthread
+endif

@@ -2,6 +2,7 @@
 EXTRA_DIST += \
 	%D%/conftest.py \
 	%D%/harness.py \
+	%D%/test_aegisctl.py \
 	%D%/test_decisions.py \
 	%D%/test_frames.py \
 	%D%/test_lifecycle.py \
