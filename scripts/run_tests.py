@@ -8,6 +8,7 @@ missing looks like success. Exit status: 0 when at least one test ran and none f
 """
 
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -197,9 +198,14 @@ STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "s
           "docs": pytest("docs"), "distcheck": distcheck}
 
 
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def timed(name, stage, total):
     say(f"== {name}")
-    begin = time.monotonic()
+    begin, cpu_begin = time.monotonic(), cpu_seconds()
     try:
         counts = stage()
         if counts is not None and not counts.passed and not counts.failed:
@@ -207,7 +213,8 @@ def timed(name, stage, total):
     except CannotRun as reason:
         say(f"CANNOT RUN {name}: {reason}")
         counts = Counts(failed=[f"{name}: {reason}"])
-    say(f"== {name}: {counts if counts is not None else 'done'} in {time.monotonic() - begin:.0f} s\n")
+    say(f"== {name}: {counts if counts is not None else 'done'} in {time.monotonic() - begin:.0f} s "
+        f"({cpu_seconds() - cpu_begin:.0f} s of CPU time)\n")
     if counts is not None:
         total.add(counts)
     return counts is None or not counts.failed
