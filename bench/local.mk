@@ -2,14 +2,14 @@
 EXTRA_DIST += \
 	%D%/advice_bench.py \
 	%D%/results.py \
-	%D%/slurm_bench.py
+	%D%/slurm_bench.py \
+	%D%/store_bench.py
 
 # built by scripts/bench when it is needed
 EXTRA_PROGRAMS += %D%/advice_rtt
 %C%_advice_rtt_SOURCES = %D%/advice_rtt.c
 %C%_advice_rtt_LDADD = plugin/libaegisplugin.la lib/libaegiswire.la
 
-# for who changes the store: make bench/store_bench && bench/store_bench
 if HAVE_BENCHMARK
 EXTRA_PROGRAMS += %D%/store_bench
 %C%_store_bench_SOURCES = %D%/store_bench.cpp

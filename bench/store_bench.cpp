@@ -83,7 +83,6 @@ void record_placement(benchmark::State& state) {
     state.counters["p50_us"] = percentile(each_us, .5);
     state.counters["p99_us"] = percentile(each_us, .99);
     state.counters["max_us"] = percentile(each_us, 1);
-    state.counters["bytes_per_row"] = job ? static_cast<double>(std::filesystem::file_size(store->path())) / job : 0;
 }
 BENCHMARK(record_placement)->Arg(0)->Arg(1)->Arg(10)->Iterations(20'000)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
