@@ -59,13 +59,11 @@ std::string config_text(const boost::json::value& result);
 // "10m": so long before now; "2026-12-01", "2026-12-01T05:10", "2026-12-01T05:10:33": local time. Microseconds since the epoch.
 std::optional<std::int64_t> since_us(const std::string& text, std::int64_t now_us);
 
-// Asks; prints the document with --json, else its text; an error goes to standard error. Returns the exit status.
-int ask_and_print(const Asking& asking, const boost::json::object& request, auto&& text_of);
-
 std::int64_t wall_clock_us();
-int report(const Failure& failure);
+int report(const Failure& failure); // to standard error; returns the exit status
 void print_document(const boost::json::value& document);
 
+// Asks; prints the document with --json, else its text; an error goes to standard error. Returns the exit status.
 int ask_and_print(const Asking& asking, const boost::json::object& request, auto&& text_of) {
     const auto result = Client(asking.socket, asking.timeout).ask(request);
     if (!result) return report(result.error());

@@ -75,12 +75,13 @@ std::string plugin_text(const json::value& plugin, std::int64_t now_us) {
                                          counted(c, "malformed"), counted(c, "events_dropped"), counted(c, "connects")));
     const json::array& buckets = list_at(c, "added_us");
     const double tests = number_at(c, "job_tests").value_or(0);
+    const std::string mean = tests > 0 ? fmt::format("{:.1f}us", number_at(c, "added_us_total").value_or(0) / tests) : "-";
     const json::array quantiles{json::object{{"p50", quantile_text(buckets, .5)},
                                              {"p90", quantile_text(buckets, .9)},
                                              {"p99", quantile_text(buckets, .99)},
                                              {"p999", quantile_text(buckets, .999)},
                                              {"max", fmt::format("{}us", text_at(c, "added_us_max"))},
-                                             {"mean", tests > 0 ? fmt::format("{:.1f}us", number_at(c, "added_us_total").value_or(0) / tests) : "-"}}};
+                                             {"mean", mean}}};
     constexpr Column columns[] = {
         {"ADDED TO A JOB TEST  P50", "p50", as_text, Align::right}, {"P90", "p90", as_text, Align::right},
         {"P99", "p99", as_text, Align::right},                      {"P99.9", "p999", as_text, Align::right},

@@ -134,15 +134,16 @@ std::expected<void, StoreError> make_sure_it_exists(const std::string& directory
     if (faccessat(AT_FDCWD, path.c_str(), F_OK, AT_EACCESS) != 0) {
         if (errno != ENOENT || access == StoreAccess::read_only) return std::unexpected(system_error(path, "cannot be opened"));
         if (bytes_of(path + "-wal") > 0)
-            return std::unexpected(StoreError{fmt::format("{}: missing, but its journal {}-wal is there; restore the database or move the journal away",
-                                                          path, path)});
+            return std::unexpected(StoreError{fmt::format(
+                "{}: missing, but its journal {}-wal is there; restore the database or move the journal away", path, path)});
         return create(directory, path);
     }
     // SQLite opens a file it may not write to without complaint: find out now, not at the first decision
     if (access == StoreAccess::read_write && faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0)
         return std::unexpected(system_error(path, "not writable"));
     if (std::filesystem::is_regular_file(path, ignored) && bytes_of(path) == 0)
-        return std::unexpected(StoreError{fmt::format("{}: empty, so it was damaged; restore it from a copy or remove it, nothing is started over by itself", path)});
+        return std::unexpected(StoreError{fmt::format(
+            "{}: empty, so it was damaged; restore it from a copy or remove it, nothing is started over by itself", path)});
     return {};
 }
 

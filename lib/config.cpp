@@ -118,7 +118,8 @@ private:
     ConfigErrors errors_;
 };
 
-// Empty for a table that is not inline: there is nothing short to show. toml++ counts columns in code points; a byte that continues one (10xxxxxx) is none of its own.
+// Empty for a table that is not inline: there is nothing short to show. toml++ counts columns in code points; a byte that
+// continues one (10xxxxxx) is none of its own.
 std::string Reader::as_written(const toml::node& node) const {
     if ((node.is_table() && !node.as_table()->is_inline()) || node.is_array_of_tables()) return {};
     auto [begin, end, path] = node.source();

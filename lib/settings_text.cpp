@@ -103,11 +103,16 @@ std::string example_rows(const auto& rows, std::string_view section) {
 
 // In running text a line that begins with a dot or an apostrophe would be a macro, and a backslash an escape; a sentence begins a line.
 std::string mdoc_prose(std::string_view text) {
+    const auto begins_sentence = [text](std::size_t space) {
+        if (space == 0 || space + 1 >= text.size()) return false;
+        const char before = text[space - 1], after = text[space + 1];
+        return (before == '.' || before == ':') && after >= 'A' && after <= 'Z';
+    };
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
         if (text[i] == '\\')
             out += "\\e";
-        else if (text[i] == ' ' && i > 0 && (text[i - 1] == '.' || text[i - 1] == ':') && i + 1 < text.size() && text[i + 1] >= 'A' && text[i + 1] <= 'Z')
+        else if (text[i] == ' ' && begins_sentence(i))
             out += '\n';
         else
             out += text[i];
