@@ -10,7 +10,8 @@ sbin_PROGRAMS += %D%/aegisd
 %C%_libaegisstore_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 %C%_libaegisstore_la_LIBADD = $(SQLITE_LIBS) $(FMT_LIBS)
 
-%C%_libaegissite_la_SOURCES = %D%/site.h %D%/site.cpp
+%C%_libaegissite_la_SOURCES = %D%/site.h %D%/site.cpp \
+	%D%/text_file.h %D%/text_file.cpp
 %C%_libaegissite_la_LIBADD = $(FMT_LIBS)
 
 %C%_libaegisd_la_SOURCES = \

@@ -3,7 +3,7 @@
 // lib/settings.h holds the one table of scalar settings; parser, example file, man page and
 // `aegisctl config show` all read it. Tables that repeat ([[source]], [[source.metric]], [[ports]]) are described there too.
 // Parsing reports every error it finds, each with file, line, key, value and what was expected; nothing is
-// half-applied. Files named inside (topology.conf) are read by the caller: lib/ does no I/O.
+// half-applied. Files named inside (topology.conf, the port table) are read by the caller: lib/ does no I/O.
 #pragma once
 
 #include "lib/config_error.h"
@@ -62,7 +62,8 @@ struct Config {
         std::string socket; // where aegisctl connects
     } control;
     struct FabricFiles {
-        std::string topology; // path of Slurm's topology.conf
+        std::string topology;             // path of Slurm's topology.conf
+        std::optional<std::string> ports; // path of a port table beside the [[ports]] of aegisd.toml
     } fabric;
     struct Placement {
         std::string policy = "default";
@@ -82,5 +83,8 @@ struct Config {
 };
 
 std::expected<Config, ConfigErrors> parse_config(std::string_view text, const std::string& file);
+
+// A port table: a file of [[ports]] and nothing else, aegis-fabric.toml(5). An empty one is good.
+std::expected<std::vector<PortGroup>, ConfigErrors> parse_port_table(std::string_view text, const std::string& file);
 
 } // namespace aegis

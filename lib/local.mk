@@ -28,3 +28,33 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
 	%D%/settings_text.h %D%/settings_text.cpp
 %C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url
+
+# The fabric map from discovery tools: what aegisctl fabric import and check are made of. Apart from libaegis, because aegisd
+# needs neither YAML nor regular expressions.
+noinst_LTLIBRARIES += %D%/libaegisimport.la
+%C%_libaegisimport_la_SOURCES = \
+	%D%/discovery.h %D%/discovery.cpp \
+	%D%/fabric_check.h %D%/fabric_check.cpp \
+	%D%/fabric_input.h %D%/fabric_input.cpp \
+	%D%/fabric_map.h %D%/fabric_map.cpp \
+	%D%/fabric_rules.h %D%/fabric_rules.cpp \
+	%D%/fabric_rules_toml.cpp \
+	%D%/fabric_text.h %D%/fabric_text.cpp \
+	%D%/finding.h %D%/finding.cpp \
+	%D%/ibnetdiscover.h %D%/ibnetdiscover.cpp \
+	%D%/infiniband_cable.h %D%/infiniband_cable.cpp \
+	%D%/infiniband_name.h %D%/infiniband_name.cpp \
+	%D%/json_text.h %D%/json_text.cpp \
+	%D%/lldp_json.h %D%/lldp_json.cpp \
+	%D%/name_groups.h %D%/name_groups.cpp \
+	%D%/natural_order.h %D%/natural_order.cpp \
+	%D%/netq_json.h %D%/netq_json.cpp \
+	%D%/port_changes.h %D%/port_changes.cpp \
+	%D%/port_table_check.h %D%/port_table_check.cpp \
+	%D%/slurm_topology.h %D%/slurm_topology.cpp \
+	%D%/slurm_tree.h %D%/slurm_tree.cpp \
+	%D%/text_lines.h \
+	%D%/topology_yaml.h %D%/topology_yaml.cpp \
+	%D%/tree_check.h %D%/tree_check.cpp
+%C%_libaegisimport_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(RE2_CFLAGS)
+%C%_libaegisimport_la_LIBADD = $(FMT_LIBS) $(YAML_LIBS) $(RE2_LIBS) -lboost_json

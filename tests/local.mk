@@ -16,27 +16,41 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/counters_test.cpp \
 	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \
 	%D%/unit/decision_json_test.cpp \
+	%D%/unit/discovery_test.cpp \
+	%D%/unit/fabric_check_test.cpp \
+	%D%/unit/fabric_import_fixtures_test.cpp \
+	%D%/unit/fabric_map_test.cpp \
+	%D%/unit/fabric_rules_test.cpp \
 	%D%/unit/fabric_test.cpp \
+	%D%/unit/fabric_text_test.cpp \
 	%D%/unit/features_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
+	%D%/unit/ibnetdiscover_test.cpp \
 	%D%/unit/job_facts_test.cpp \
+	%D%/unit/lldp_json_test.cpp \
 	%D%/unit/metric_mapper_test.cpp \
 	%D%/unit/mode_test.cpp \
+	%D%/unit/natural_order_test.cpp \
+	%D%/unit/netq_json_test.cpp \
 	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
 	%D%/unit/parse_job_facts_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
+	%D%/unit/port_changes_test.cpp \
+	%D%/unit/port_table_check_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/settings_test.cpp \
+	%D%/unit/slurm_topology_test.cpp \
 	%D%/unit/steer_test.cpp \
 	%D%/unit/store_test.cpp \
 	%D%/unit/telemetry_test.cpp \
+	%D%/unit/topology_yaml_test.cpp \
 	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = aegisctl/libaegisctl.la aegisd/libaegisd.la aegisd/libaegissite.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
-	lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+	lib/libaegisimport.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif

@@ -14,7 +14,7 @@ PortGroup port(std::string sw, std::string leaf, bool trunk = true, double rate_
     PortGroup group;
     group.sw = std::move(sw);
     group.ports = {"p1"};
-    group.leaf = std::move(leaf);
+    group.leaves = {std::move(leaf)};
     group.trunk = trunk;
     group.rate_bps = rate_bps;
     return group;
