@@ -39,11 +39,37 @@ struct ModeArguments {
     bool dry_run = false;
 };
 
+// The inputs of a fabric map, as written, and how to read them.
+struct FabricArguments {
+    std::vector<std::string> inputs;       // FILE, NODE=FILE or switch:NAME=FILE; "-" is standard input
+    std::optional<std::string> rules;      // file of naming rules
+    std::optional<std::string> guid_names; // file of adapters' GUIDs and the nodes they are in
+    std::optional<std::string> topology;   // which topology of a topology.yaml
+    std::string switch_names = "discovered";
+};
+
+struct FabricImportArguments {
+    FabricArguments map;
+    std::string output;                         // the port table
+    std::optional<std::string> topology_output; // a topology.conf for aegisd
+    bool dry_run = false, force = false;
+};
+
+struct FabricCheckArguments {
+    FabricArguments map;               // no inputs: the files that aegisd reads
+    std::optional<std::string> config; // with inputs: compare with what this aegisd.toml uses
+    std::string default_config;        // without inputs and without config
+    bool live = false;                 // ask aegisd too
+    bool strict = false;               // warnings fail too
+};
+
 int run_status(const Asking& asking);
 int run_explain(const Asking& asking, const ExplainArguments& arguments);
 int run_decisions(const Asking& asking, const DecisionsArguments& arguments);
 int run_mode(const Asking& asking, const ModeArguments& arguments);
 int run_fabric_show(const Asking& asking, bool links);
+int run_fabric_import(const FabricImportArguments& arguments, bool json);
+int run_fabric_check(const Asking& asking, const FabricCheckArguments& arguments);
 int run_policy_list(const Asking& asking);
 int run_config_check(const std::string& file, bool json);
 int run_config_show(const Asking& asking);

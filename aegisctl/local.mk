@@ -9,6 +9,9 @@ bin_PROGRAMS += %D%/aegisctl
 	%D%/decisions.cpp \
 	%D%/explain.cpp \
 	%D%/fabric.cpp \
+	%D%/fabric_check.cpp \
+	%D%/fabric_import.cpp \
+	%D%/fabric_inputs.h %D%/fabric_inputs.cpp \
 	%D%/mode.cpp \
 	%D%/options.h %D%/options.cpp \
 	%D%/output.h %D%/output.cpp \
@@ -20,4 +23,4 @@ bin_PROGRAMS += %D%/aegisctl
 %C%_libaegisctl_la_LIBADD = $(BOOST_LIBS) $(FMT_LIBS)
 
 %C%_aegisctl_SOURCES = %D%/main.cpp
-%C%_aegisctl_LDADD = %D%/libaegisctl.la aegisd/libaegissite.la lib/libaegis.la
+%C%_aegisctl_LDADD = %D%/libaegisctl.la aegisd/libaegissite.la lib/libaegisimport.la lib/libaegis.la

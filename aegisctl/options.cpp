@@ -15,6 +15,9 @@ struct Arguments {
     DecisionsArguments decisions;
     ModeArguments mode;
     bool links = false;
+    FabricArguments map; // of import and of check
+    FabricImportArguments import{.map = {}, .output = AEGIS_SYSCONFDIR "/fabric.toml", .topology_output = {}};
+    FabricCheckArguments check{.map = {}, .config = {}, .default_config = AEGIS_SYSCONFDIR "/aegisd.toml"};
     std::string file = AEGIS_SYSCONFDIR "/aegisd.toml";
 };
 
@@ -25,8 +28,19 @@ struct CommandLine {
 
     CommandLine();
 
+    void adds_fabric_inputs(CLI::App* command);
     void reads(CLI::App* command) { command->add_flag("--json", arguments.asking.json, "print the answer as JSON"); }
 };
+
+void CommandLine::adds_fabric_inputs(CLI::App* command) {
+    FabricArguments& map = arguments.map;
+    command->add_option("--rules", map.rules, "file of naming rules: what cables, telemetry and Slurm call a thing");
+    command->add_option("--guid-names", map.guid_names, "file of lines '0xGUID \"node\"' for adapters that do not say whose they are");
+    command->add_option("--topology", map.topology, "which topology of a topology.yaml that has several");
+    command->add_option("--switch-names", map.switch_names, "what telemetry calls a switch: the whole description, its short form, or its GUID")
+        ->check(CLI::IsMember({"discovered", "short", "guid"}))
+        ->capture_default_str();
+}
 
 CommandLine::CommandLine() {
     Arguments& a = arguments;
@@ -70,11 +84,36 @@ CommandLine::CommandLine() {
     mode->add_flag("--dry-run", a.mode.dry_run, "only say what would change")->needs(wanted);
     mode->callback([this] { exit = run_mode(arguments.asking, arguments.mode); });
 
-    CLI::App* fabric = app.add_subcommand("fabric", "the fabric as aegisd sees it")->require_subcommand(1);
+    CLI::App* fabric = app.add_subcommand("fabric", "the fabric: leaves, links, and the map between them")->require_subcommand(1);
     CLI::App* fabric_show = fabric->add_subcommand("show", "leaves with their pressure, and what is not mapped");
     reads(fabric_show);
     fabric_show->add_flag("--links", a.links, "every link instead of every leaf");
     fabric_show->callback([this] { exit = run_fabric_show(arguments.asking, arguments.links); });
+
+    CLI::App* fabric_import = fabric->add_subcommand("import", "make the port table from what Slurm and discovery tools say; aegisd need not run");
+    fabric_import->add_option("INPUT", a.map.inputs, "FILE; NODE=FILE or switch:NAME=FILE says where LLDP was heard; - is standard input")->required();
+    adds_fabric_inputs(fabric_import);
+    fabric_import->add_option("--output", a.import.output, "the port table to write")->capture_default_str();
+    fabric_import->add_option("--topology-output", a.import.topology_output, "write a topology.conf for aegisd, too");
+    fabric_import->add_flag("--dry-run", a.import.dry_run, "only say what would change");
+    fabric_import->add_flag("--force", a.import.force, "write in spite of contradictions: the first of two stands");
+    reads(fabric_import);
+    fabric_import->callback([this] {
+        arguments.import.map = arguments.map;
+        exit = run_fabric_import(arguments.import, arguments.asking.json);
+    });
+
+    CLI::App* fabric_check = fabric->add_subcommand("check", "say what the map lacks or contradicts, and what it means for placement");
+    fabric_check->add_option("INPUT", a.map.inputs, "as for import; none: check the files that aegisd reads");
+    adds_fabric_inputs(fabric_check);
+    fabric_check->add_option("--config", a.check.config, "this aegisd.toml; with inputs: compare its port table with them");
+    fabric_check->add_flag("--live", a.check.live, "ask aegisd which nodes and ports it misses");
+    fabric_check->add_flag("--strict", a.check.strict, "exit with 1 on warnings, too");
+    reads(fabric_check);
+    fabric_check->callback([this] {
+        arguments.check.map = arguments.map;
+        exit = run_fabric_check(arguments.asking, arguments.check);
+    });
 
     CLI::App* policy = app.add_subcommand("policy", "scoring policies")->require_subcommand(1);
     CLI::App* policy_list = policy->add_subcommand("list", "the policies aegisd knows, and which is in force");

@@ -1,6 +1,6 @@
 # what man/ builds and installs
 dist_man_MANS += %D%/aegisd.8
-dist_man_MANS += %D%/aegisctl.1 %D%/aegis-plugin.8 %D%/aegis-protocol.7
+dist_man_MANS += %D%/aegisctl.1 %D%/aegis-fabric.toml.5 %D%/aegis-plugin.8 %D%/aegis-protocol.7
 
 # the section SETTINGS comes from the table that the parser uses
 nodist_man_MANS = %D%/aegisd.toml.5

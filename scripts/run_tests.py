@@ -194,7 +194,7 @@ def distcheck():
     return Counts(passed=1)
 
 
-STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "slurm": pytest("slurm"),
+STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "fabric": pytest("fabric"), "slurm": pytest("slurm"),
           "docs": pytest("docs"), "distcheck": distcheck}
 
 

@@ -2,6 +2,7 @@
 EXTRA_DIST += tests/README.md
 include tests/daemon/local.mk
 include tests/docs/local.mk
+include tests/fabric/local.mk
 include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests

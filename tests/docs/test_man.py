@@ -31,7 +31,7 @@ def example(page):
 
 
 def test_the_pages_of_this_release_are_there():
-    assert {"aegisctl.1", "aegisd.toml.5", "aegisd.8", "aegis-plugin.8", "aegis-protocol.7"} <= {page.name for page in PAGES}
+    assert {"aegisctl.1", "aegis-fabric.toml.5", "aegisd.toml.5", "aegisd.8", "aegis-plugin.8", "aegis-protocol.7"} <= {page.name for page in PAGES}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
