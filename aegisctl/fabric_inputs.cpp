@@ -61,6 +61,8 @@ template <class Value, class Parse> Value read_optional(const std::optional<std:
     return {};
 }
 
+bool is_plugged(const DiscoveredLink& link) { return link.is_cable() && link.peer_kind != PeerKind::none; }
+
 std::string capital(std::string_view word) {
     std::string text(word);
     if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
@@ -90,7 +92,7 @@ std::expected<FabricReading, std::vector<std::string>> read_fabric(const FabricA
         }
         const auto format = format_of(input.text);
         reading.inputs.push_back({input.file, format ? to_string(*format) : std::string_view(), found->switches.size(), found->nodes.size(),
-                                  static_cast<std::size_t>(std::ranges::count_if(found->links, &DiscoveredLink::is_cable))});
+                                  static_cast<std::size_t>(std::ranges::count_if(found->links, is_plugged))});
         discoveries.push_back(std::move(*found));
     }
     auto rules = read_optional<std::vector<NamingRule>>(arguments.rules, errors, parse_fabric_rules);

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <unordered_set>
+#include <utility>
 
 namespace aegis {
 
@@ -67,6 +68,8 @@ Neighbour neighbour_of(std::string_view interface, const json::value* value) {
     const json::value* port = single(member(value, "port"));
     neighbour.port = text_in(member(port, "id"));
     neighbour.port_description = text_in(member(port, "descr"));
+    // lldpd's own default: the address as the port, the interface's name as its description.
+    if (text_in(member(single(member(port, "id")), "type")) == "mac" && !neighbour.port_description.empty()) std::swap(neighbour.port, neighbour.port_description);
     neighbour.rate_bps = rate_of(text_in(member(single(member(port, "auto-negotiation")), "current")));
     return neighbour;
 }
@@ -85,11 +88,11 @@ void read_neighbours(const json::value* lldp, std::vector<Neighbour>& neighbours
         }
 }
 
-std::string local_name(const json::value& document) {
+Neighbour local_machine(const json::value& document) {
     Neighbour local;
     const json::value* found = single(member(&document, "local-chassis"));
     read_chassis(single(member(found, "chassis")), local);
-    return local.name;
+    return local;
 }
 
 bool is_switch_system(std::string_view description) {
@@ -170,10 +173,13 @@ std::expected<Discovery, ConfigErrors> parse_lldp_json(std::string_view text, co
     auto documents = parse_json_documents(text, file);
     if (!documents) return std::unexpected(std::move(documents.error()));
     std::string local = origin.name;
+    bool is_switch = origin.is_switch;
     std::vector<Neighbour> neighbours;
     bool is_lldp = false;
     for (const json::value& document : *documents) {
-        if (local.empty()) local = local_name(document);
+        const Neighbour machine = local_machine(document);
+        if (local.empty()) local = machine.name;
+        is_switch |= is_switch_system(machine.description);
         const json::value* lldp = member(&document, "lldp");
         is_lldp |= lldp != nullptr;
         read_neighbours(lldp, neighbours);
@@ -183,7 +189,7 @@ std::expected<Discovery, ConfigErrors> parse_lldp_json(std::string_view text, co
     if (local.empty())
         return std::unexpected(ConfigErrors{{{file, 0}, "", "",
                                              "the name of the machine this was taken on: put the output of lldpcli -f json0 show chassis into the file too, or name the machine (NAME=FILE)"}});
-    Builder builder(file, std::move(local), origin.is_switch);
+    Builder builder(file, std::move(local), is_switch);
     for (const Neighbour& neighbour : neighbours) builder.add(neighbour);
     return builder.finish();
 }

@@ -2,4 +2,9 @@
 EXTRA_DIST += \
 	%D%/aegisctl.py \
 	%D%/conftest.py \
-	%D%/test_import.py
+	%D%/ibsim.py \
+	%D%/lldp.py \
+	%D%/test_import.py \
+	%D%/test_infiniband.py \
+	%D%/test_lldp.py \
+	%D%/test_slurm_topology.py

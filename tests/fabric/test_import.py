@@ -366,3 +366,35 @@ def test_the_examples_of_the_manual_are_good(tmp_path):
     assert set(port_table(tmp_path / "made.toml")) == {("rail1-tor1", f"{port}") for port in range(1, 9)}
     assert findings(document, "ignored-input")[0]["fact"] == "1 cables belong to the storage fabric"
 
+
+
+FIXTURES = [  # file, how it is given, leaves, ports, trunks: counted from the files without our code
+    ("infiniband/ibnetdiscover-dgx-fabric.txt", "{}", 3, 264, 128),  # 92 + 44 adapters; 64 cables between switches, both ends
+    ("lldp/netq-topologyGraph.json", "{}", 2, 126, 94),  # 32 cables to nodes, 47 between switches
+    ("lldp/lldpcli-json-two-neighbours.json", "n1={}", 1, 2, 0),
+    ("lldp/lldpcli-json0-two-neighbours.json", "n1={}", 1, 2, 0),
+]
+
+
+@pytest.mark.parametrize("name, given, leaves, ports, trunks", FIXTURES, ids=[row[0] for row in FIXTURES])
+def test_captures_from_real_sites_are_mapped(fixtures, tmp_path, name, given, leaves, ports, trunks):
+    document = imported(tmp_path / "fabric.toml", given.format(fixtures / name), "--topology-output", tmp_path / "made.conf")
+    assert (document["leaves"], document["ports"], document["trunks"]) == (leaves, ports, trunks)
+    assert len(port_table(tmp_path / "fabric.toml")) == ports
+    (tmp_path / "aegisd.toml").write_text(f'[fabric]\ntopology = "{tmp_path}/made.conf"\nports = "{tmp_path}/fabric.toml"\n')
+    assert checked("--config", tmp_path / "aegisd.toml")[0] == 0  # aegisd takes both
+
+
+@pytest.mark.parametrize("name, leaves, nodes", [("topograph-tree.conf", 12, 96), ("slurm-3level-10000-nodes.conf", 500, 10_000),
+                                                 ("multi-topology.yaml", 2, 4)])
+def test_topologies_of_real_sites_are_read(fixtures, tmp_path, name, leaves, nodes):
+    document = imported(tmp_path / "fabric.toml", fixtures / "topology" / name, "--topology-output", tmp_path / "made.conf")
+    assert (document["leaves"], document["inputs"][0]["nodes"]) == (leaves, nodes)
+    (tmp_path / "aegisd.toml").write_text(f'[fabric]\ntopology = "{tmp_path}/made.conf"\n')
+    found = checked("--config", tmp_path / "aegisd.toml")[1]
+    assert len(findings(found, "leaf-without-ports")) == leaves
+
+
+def test_counters_of_a_port_are_refused_as_no_map(fixtures, tmp_path):
+    done = fabric("import", fixtures / "infiniband" / "perfquery-x-leaf-2ports.txt", "--output", tmp_path / "fabric.toml")
+    assert done.returncode == 1 and "expected topology.conf, topology.yaml" in done.stderr

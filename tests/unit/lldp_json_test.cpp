@@ -53,6 +53,31 @@ TEST_CASE("lldpcli json0: the machine's own name may stand in the text, a namele
     CHECK(found->links[1].sw == "aa:cc");
 }
 
+TEST_CASE("lldpcli: a port that goes by its address is named by its description, where it has one") {
+    const auto found = parse_lldp_json(R"({"lldp": [{"interface": [
+        {"name": "ens1", "chassis": [{"name": [{"value": "leaf-01"}]}], "port": [{"id": [{"type": "mac", "value": "52:0c"}], "descr": [{"value": "swp7"}]}]},
+        {"name": "ens2", "chassis": [{"name": [{"value": "leaf-02"}]}], "port": [{"id": [{"type": "mac", "value": "52:0d"}]}]}]}]})",
+                                      "n1.json", {.name = "n1", .is_switch = false});
+    REQUIRE(found.has_value());
+    REQUIRE(found->links.size() == 2);
+    CHECK(found->links[0].port == "swp7");
+    CHECK(found->links[0].port_also_named == "52:0c");
+    CHECK(found->links[1].port == "52:0d");
+}
+
+TEST_CASE("lldpcli: a chassis that describes itself as a switch's system is a switch") {
+    const auto found = parse_lldp_json(R"({"local-chassis": {"chassis": {"leaf-01": {"descr": "Cumulus Linux version 5.9"}}}}
+        {"lldp": {"interface": {"swp1": {"chassis": {"n1": {"capability": {"type": "Station", "enabled": true}}}, "port": {"id": {"type": "ifname", "value": "ens1"}}}}}})",
+                                      "leaf.json", {});
+    REQUIRE(found.has_value());
+    REQUIRE(found->links.size() == 1);
+    CHECK(found->links[0].sw == "leaf-01");
+    CHECK(found->links[0].port == "swp1");
+    CHECK(found->links[0].peer == "n1");
+    CHECK(found->links[0].peer_kind == PeerKind::node);
+    CHECK(found->links[0].rail == "ens1");
+}
+
 TEST_CASE("lldpcli on a switch: stations are nodes, switch systems switches, bridging Linux hosts stay open") {
     const auto found = parse_lldp_json(R"({"lldp": [{"interface": [
         {"name": "Ethernet0", "chassis": [{"name": [{"value": "n1"}], "capability": [{"type": "Station", "enabled": true}]}], "port": [{"id": [{"value": "m1"}]}]},
