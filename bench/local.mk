@@ -1,6 +1,7 @@
 # what bench/ builds and installs
 EXTRA_DIST += \
 	%D%/advice_bench.py \
+	%D%/ingest_bench.py \
 	%D%/results.py \
 	%D%/slurm_bench.py \
 	%D%/store_bench.py
@@ -9,6 +10,10 @@ EXTRA_DIST += \
 EXTRA_PROGRAMS += %D%/advice_rtt
 %C%_advice_rtt_SOURCES = %D%/advice_rtt.c
 %C%_advice_rtt_LDADD = plugin/libaegisplugin.la lib/libaegiswire.la
+
+EXTRA_PROGRAMS += %D%/ingest_bench
+%C%_ingest_bench_SOURCES = %D%/ingest_bench.cpp
+%C%_ingest_bench_LDADD = aegisd/libaegisd.la aegisd/libaegissite.la lib/libaegis.la $(FMT_LIBS)
 
 if HAVE_BENCHMARK
 EXTRA_PROGRAMS += %D%/store_bench

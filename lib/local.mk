@@ -10,10 +10,12 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/decision.h %D%/decision.cpp \
 	%D%/fabric.h %D%/fabric.cpp %D%/topology.cpp \
 	%D%/features.h %D%/features.cpp \
+	%D%/fingerprint.h %D%/fingerprint.cpp \
 	%D%/footprint.h %D%/footprint.cpp \
 	%D%/freshness.h %D%/freshness.cpp \
 	%D%/hostlist.h %D%/hostlist.cpp \
 	%D%/ids.h \
+	%D%/known_lines.h %D%/known_lines.cpp \
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
 	%D%/node_table.h %D%/node_table.cpp \
