@@ -96,6 +96,7 @@ private:
                 std::ranges::copy(live->fabric.unmapped_ports, std::back_inserter(delivered));
             }
             findings_ = check_fabric({reading->discovery, reading->map, live ? live->nodes : std::vector<std::string>{}, std::move(delivered)});
+            append(findings_, unwritable_findings(reading->map));
             if (files) append(findings_, compare_tables(files->ports, port_groups(reading->map)));
         } else {
             findings_ = check_port_table(files->topology, files->config.fabric.topology, files->ports);

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace aegis {
 
@@ -80,7 +81,9 @@ public:
         auto reading = read_fabric(arguments_.map);
         if (!reading) return fail(std::move(reading.error()));
         document_ = reading_json(*reading);
-        const Findings findings = check_fabric({reading->discovery, reading->map, {}, {}});
+        Findings findings = check_fabric({reading->discovery, reading->map, {}, {}});
+        std::ranges::move(unwritable_findings(reading->map), std::back_inserter(findings));
+        gravest_first(findings);
         document_["findings"] = findings_json(findings);
         if (!json_) fmt::print("{}", reading_text(*reading));
         tell(findings);

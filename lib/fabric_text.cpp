@@ -21,14 +21,47 @@ bool is_list_name(const std::string& name) {
     return names && names->size() == 1 && names->front() == name;
 }
 
-bool is_writable(const MappedPort& port) { return is_list_name(port.port) && std::ranges::all_of(port.leaves, is_list_name); }
+// The length of the UTF-8 sequence at the start of `text`; 0 where there is none (RFC 3629: no surrogates, nothing overlong).
+std::size_t utf8_length(std::string_view text) {
+    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    const auto continues = [&](std::size_t i, unsigned lowest = 0x80, unsigned highest = 0xbf) { return byte(i) >= lowest && byte(i) <= highest; };
+    const unsigned first = byte(0);
+    if (first < 0x80) return 1;
+    if (first >= 0xc2 && first <= 0xdf) return continues(1) ? 2 : 0;
+    if (first >= 0xe0 && first <= 0xef) return continues(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf) && continues(2) ? 3 : 0;
+    if (first >= 0xf0 && first <= 0xf4) return continues(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf) && continues(2) && continues(3) ? 4 : 0;
+    return 0;
+}
+
+// TOML is UTF-8 throughout; a switch may call itself anything.
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+bool is_writable(const MappedPort& port) {
+    return is_utf8(port.sw) && is_utf8(port.port) && is_list_name(port.port) && !port.leaves.empty() &&
+           std::ranges::all_of(port.leaves, [](const std::string& leaf) { return is_utf8(leaf) && is_list_name(leaf); });
+}
 
 double whole_mbit(double rate_bps) { return std::floor(rate_bps / 1e6) * 1e6; }
 
-// A TOML basic string.
+// A TOML basic string; what is no UTF-8 becomes '?'.
 std::string quoted(std::string_view text) {
     std::string out = "\"";
-    for (const char c : text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length != 1) {
+            out += length == 0 ? std::string_view("?") : text.substr(0, length);
+            text.remove_prefix(std::max<std::size_t>(length, 1));
+            continue;
+        }
+        const char c = text.front();
+        text.remove_prefix(1);
         if (c == '"' || c == '\\')
             out += fmt::format("\\{}", c);
         else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
@@ -107,6 +140,15 @@ std::string topology_conf(const FabricMap& map) {
         text += fmt::format("SwitchName={} Switches={}\n", name, fold_hostlist(leaves));
     }
     return text;
+}
+
+Findings unwritable_findings(const FabricMap& map) {
+    Findings findings;
+    for (const MappedPort& port : unwritable(map))
+        findings.push_back({Severity::warning, FindingKind::unmapped_port, port.place, fmt::format("{}/{}", port.sw, port.port),
+                            "its name, or that of its leaf, has a blank, comma, bracket or byte that a port table cannot hold",
+                            "its counters are read and count for no leaf: rename it with a rule"});
+    return findings;
 }
 
 std::vector<MappedPort> unwritable(const FabricMap& map) {

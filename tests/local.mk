@@ -20,6 +20,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/discovery_test.cpp \
 	%D%/unit/fabric_check_test.cpp \
 	%D%/unit/fabric_import_fixtures_test.cpp \
+	%D%/unit/fabric_input_test.cpp \
 	%D%/unit/fabric_map_test.cpp \
 	%D%/unit/fabric_rules_test.cpp \
 	%D%/unit/fabric_test.cpp \

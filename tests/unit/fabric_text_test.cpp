@@ -68,7 +68,11 @@ TEST_CASE("a port whose name no list can hold is left out by name") {
     FabricMap map = example();
     map.ports.push_back({"tor", "port 7,8", {"l1"}, true, 0, "", {}});
     CHECK(ports_toml(map).find("# left out") != std::string::npos);
-    CHECK(unwritable(map).size() == 1);
+    map.ports.push_back({"Br\xfc" "cke", "1", {"l1"}, true, 0, "", {}}); // Latin-1
+    map.ports.push_back({"Br\xc3\xbc" "cke", "1", {"l1"}, true, 0, "", {}});
+    CHECK(unwritable(map).size() == 2);
+    CHECK(unwritable_findings(map).at(1).subject == "Br\xfc" "cke/1");
+    CHECK(port_groups(map).back().sw == "Br\xc3\xbc" "cke");
     check_same(read_back(ports_toml(map)), port_groups(map));
 }
 
