@@ -107,6 +107,13 @@ std::string status_text(const json::value& status, std::int64_t now_us) {
                               : fmt::format("FAILED, Slurm places without advice: {}", text_at(status, "store.error")));
     if (number_at(status, "store.events_lost").value_or(0) > 0)
         text += line("", fmt::format("{} outcomes and job events could not be recorded", counted(status, "store.events_lost")));
+    if (find(status, "history"))
+        text += line("history", flag_at(status, "history.ok")
+                                    ? fmt::format("{}, {} roll-ups written", text_at(status, "history.path"), counted(status, "history.rows_written"))
+                                    : fmt::format("NOT WRITTEN, {} roll-ups wait in memory: {}", counted(status, "history.rows_waiting"),
+                                                  text_at(status, "history.error")));
+    if (number_at(status, "history.rows_lost").value_or(0) > 0)
+        text += line("", fmt::format("{} roll-ups were lost while it could not be written", counted(status, "history.rows_lost")));
     text += line("advice", fmt::format("{} asks, plans offered {}, accepted {}", counted(status, "asks"), counted(status, "plans_offered"),
                                        counted(status, "plans_accepted")));
     const auto refused = number_at(status, "protocol_errors.frames_refused").value_or(0) +

@@ -73,8 +73,8 @@ std::string one_line(std::string text) {
 
 } // namespace
 
-ControlCommands::ControlCommands(const Collector& collector, EnginePort engine, EventTime started)
-    : collector_(collector), engine_(std::move(engine)), started_(started) {}
+ControlCommands::ControlCommands(const Collector& collector, const HistoryWriter& writer, EnginePort engine, EventTime started)
+    : collector_(collector), writer_(writer), engine_(std::move(engine)), started_(started) {}
 
 json::object ControlCommands::failure(Refusal code, std::string_view text) {
     return {{"ok", false}, {"code", static_cast<int>(code)}, {"error", text}};
@@ -125,6 +125,7 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
                                    {"error", snapshot.engine.store_error ? json::value(*snapshot.engine.store_error) : nullptr},
                                    {"placements", placements ? json::value(*placements) : nullptr},
                                    {"events_lost", snapshot.engine.events_lost}}},
+            {"history", history_status_json(writer_.status())},
             {"asks", snapshot.engine.asks},
             {"plans_offered", snapshot.engine.plans_offered},
             {"plans_accepted", snapshot.engine.plans_accepted},

@@ -31,7 +31,7 @@ class ControlCommands {
 public:
     using Done = std::function<void(boost::json::object answer)>;
 
-    ControlCommands(const Collector& collector, EnginePort engine, EventTime started);
+    ControlCommands(const Collector& collector, const HistoryWriter& writer, EnginePort engine, EventTime started);
 
     void run(const boost::json::object& request, uid_t caller, std::uint64_t peers_refused, Done done);
     void note_reload(std::optional<std::string> error) { last_reload_error_ = std::move(error); }
@@ -49,6 +49,7 @@ private:
     std::expected<Store*, StoreError> store();
 
     const Collector& collector_;
+    const HistoryWriter& writer_;
     EnginePort engine_;
     EventTime started_;
     std::optional<Store> store_;

@@ -4,9 +4,11 @@ noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegissite.la %D%/libaegisd.la
 sbin_PROGRAMS += %D%/aegisd
 
 %C%_libaegisstore_la_SOURCES = \
+	%D%/database_file.h %D%/database_file.cpp \
 	%D%/schema.h %D%/schema.cpp \
 	%D%/sqlite.h %D%/sqlite.cpp \
-	%D%/store.h %D%/store.cpp
+	%D%/store.h %D%/store.cpp \
+	%D%/telemetry_store.h %D%/telemetry_store.cpp
 %C%_libaegisstore_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 %C%_libaegisstore_la_LIBADD = $(SQLITE_LIBS) $(FMT_LIBS)
 
@@ -24,6 +26,8 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/decision_json.h %D%/decision_json.cpp \
 	%D%/directory_lock.h %D%/directory_lock.cpp \
 	%D%/engine.h %D%/engine.cpp \
+	%D%/history.h %D%/history.cpp \
+	%D%/history_writer.h %D%/history_writer.cpp \
 	%D%/job_facts.h %D%/job_facts.cpp \
 	%D%/log.h %D%/log.cpp \
 	%D%/metric_mapper.h %D%/metric_mapper.cpp \

@@ -1,7 +1,11 @@
 #include "aegisd/telemetry.h"
 
+#include "aegisd/history.h"
+
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <utility>
 
 namespace aegis {
 
@@ -92,6 +96,9 @@ Telemetry::Telemetry(SitePointer site, const Telemetry* before) : site_(std::mov
             links_.push_back(before->links_[at(*known)]);
         else
             links_.push_back({LinkPressure(site_->config.pressure, link.rate_bps), {}, {}, {}});
+        const bool remembered = has_history(*site_, link);
+        history_of_link_.push_back(remembered ? static_cast<std::uint32_t>(amounts_.size()) : no_history);
+        if (remembered) amounts_.emplace_back();
     }
 }
 
@@ -145,30 +152,49 @@ void Telemetry::read(std::size_t source, const Reading& reading) {
     SeriesState& series = series_[source][static_cast<std::size_t>(reading.series)];
     if (series.link == unmapped) return;
     const Rule& rule = rules_[series.rule];
+    const std::uint32_t history = history_of_link_[series.link];
     if (rule.kind == Kind::counter) {
         const CounterStep step = series.counter.read(rule.limits, reading.value, reading.time);
         ++state.events[static_cast<std::size_t>(step.event)];
         if (!step.counts()) return;
         series.amount += static_cast<float>(step.delta);
         series.interval_us += static_cast<std::uint32_t>(step.interval.count());
+        if (history != no_history) count(amounts_[history], rule, step.delta);
     } else {
         if (rule.signal != Signal::queue_depth) return; // a rate at one moment says nothing of an interval
         if (!series.counter.renew(reading.time)) return;
         series.amount = std::max(series.amount, static_cast<float>(reading.value));
+        if (history != no_history) count(amounts_[history], rule, reading.value);
     }
     LinkRecord& link = links_[series.link];
     link.newest = std::max(link.newest.value_or(reading.time), reading.time);
     series.touched = true;
 }
 
+void Telemetry::count(RollUp& amounts, const Rule& rule, double amount) const {
+    const std::int64_t whole = std::llround(amount);
+    switch (rule.signal) {
+    case Signal::bytes: return add(amounts.bytes, whole);
+    case Signal::packets: return add(amounts.packets, whole);
+    case Signal::ecn_marked_packets: return add(amounts.marked_packets, whole);
+    case Signal::drops: return add(amounts.drops, whole);
+    case Signal::pfc_pause: return add(amounts.pauses, whole);
+    case Signal::transmit_wait: return add(amounts.waits, whole);
+    case Signal::queue_depth:
+        if (rule.kind == Kind::peak) return raise(amounts.peak_bytes, whole);
+        amounts.depth_bytes = Gauge::of(std::max(amount, amounts.depth_bytes.largest)); // of all queues and readings: one look at the link
+    }
+}
+
 FabricStatePointer Telemetry::fold() {
+    activities_.clear();
     std::vector<Gathered> gathered(links_.size());
     for (std::uint32_t source : touched_sources_)
         for (SeriesState& series : series_[source])
             if (series.touched) gather(source, series, gathered[series.link]);
     touched_sources_.clear();
     for (std::size_t link = 0; link < links_.size(); ++link)
-        if (gathered[link].any) finish(links_[link], gathered[link]);
+        if (gathered[link].any) finish(LinkIndex{static_cast<std::uint32_t>(link)}, gathered[link]);
 
     auto state = std::make_shared<FabricState>();
     state->site = site_;
@@ -194,7 +220,6 @@ void Telemetry::gather(std::uint32_t source, SeriesState& series, Gathered& link
     const double amount = series.amount;
     const double per_second = interval.count() > 0 ? amount / seconds(interval) : 0;
     const Rule& rule = rules_[series.rule];
-    bool used = true;
     switch (rule.signal) {
     case Signal::ecn_marked_packets:
         add(link.marked, per_second);
@@ -205,18 +230,17 @@ void Telemetry::gather(std::uint32_t source, SeriesState& series, Gathered& link
     case Signal::queue_depth: link.depth_bytes = std::max(link.depth_bytes.value_or(0), amount); break;
     case Signal::drops:
     case Signal::pfc_pause:
-    case Signal::transmit_wait: used = false; break; // pressure does not know them
+    case Signal::transmit_wait: break; // pressure does not know them; the link's history does
     }
-    if (used) {
-        link.length = std::max(link.length, interval);
-        link.any = true;
-    }
+    link.length = std::max(link.length, interval);
+    link.any = true;
     series.amount = 0;
     series.interval_us = 0;
     series.touched = false;
 }
 
-void Telemetry::finish(LinkRecord& record, const Gathered& gathered) {
+void Telemetry::finish(LinkIndex index, const Gathered& gathered) {
+    LinkRecord& record = links_[at(index)];
     LinkInterval interval;
     interval.length = gathered.length;
     if (gathered.depth_bytes) {
@@ -240,6 +264,17 @@ void Telemetry::finish(LinkRecord& record, const Gathered& gathered) {
             ++source_states_[gathered.marked_source].events[static_cast<std::size_t>(CounterEvent::implausible)];
     }
     record.pressure.add(interval);
+    this->record(index, interval.length);
+}
+
+void Telemetry::record(LinkIndex index, std::chrono::microseconds length) {
+    const std::uint32_t place = history_of_link_[at(index)];
+    if (place == no_history) return;
+    const LinkRecord& record = links_[at(index)];
+    LinkActivity activity{index, *record.newest - length, *record.newest, std::exchange(amounts_[place], {})};
+    activity.amounts.covered_us = length.count();
+    if (record.pressure.known()) activity.amounts.pressure = Gauge::of(record.pressure.pressure());
+    activities_.push_back(activity);
 }
 
 } // namespace aegis

@@ -12,6 +12,7 @@
 #include "lib/counters.h"
 #include "lib/pressure.h"
 #include "lib/pressure_view.h"
+#include "lib/roll_up.h"
 #include "lib/sample.h"
 
 #include <array>
@@ -45,6 +46,13 @@ struct FabricState {
 
 using FabricStatePointer = std::shared_ptr<const FabricState>;
 
+// What one link did since the fold before: counters over [from, to), peak and gauges as of `to`. By event time.
+struct LinkActivity {
+    LinkIndex link{};
+    EventTime from{}, to{};
+    RollUp amounts;
+};
+
 // How one [[source]] is doing.
 struct SourceState {
     std::string name, type, url;
@@ -70,6 +78,7 @@ public:
 
     void take(const Batch& batch);
     FabricStatePointer fold(); // once a second
+    const std::vector<LinkActivity>& activities() const { return activities_; } // of the last fold: links with a history that did something
 
     const SitePointer& site() const { return site_; }
     const std::vector<SourceState>& sources() const { return source_states_; } // in the order of the configuration
@@ -94,7 +103,7 @@ private:
         std::uint32_t interval_us = 0; // that the sum stands for
     };
     static_assert(sizeof(SeriesState) == 32);
-    static constexpr std::uint32_t unmapped = UINT32_MAX;
+    static constexpr std::uint32_t unmapped = UINT32_MAX, no_history = UINT32_MAX;
     static constexpr std::size_t rules_max = 1u << 15;
 
     struct Gathered { // what all series of one link say in one fold; rates are sums over its queues, per second
@@ -115,7 +124,9 @@ private:
     void read(std::size_t source, const Reading& reading);
     std::uint16_t rule_of(const Series& series, double rate_bps);
     void gather(std::uint32_t source, SeriesState& series, Gathered& link) const;
-    void finish(LinkRecord& record, const Gathered& gathered);
+    void finish(LinkIndex link, const Gathered& gathered);
+    void record(LinkIndex link, std::chrono::microseconds length);
+    void count(RollUp& amounts, const Rule& rule, double amount) const;
 
     SitePointer site_;
     std::vector<SourceState> source_states_;
@@ -124,6 +135,9 @@ private:
     std::vector<std::vector<SeriesState>> series_; // by source, then SeriesIndex
     std::vector<std::uint32_t> touched_sources_; // since the last fold
     std::vector<LinkRecord> links_;
+    std::vector<std::uint32_t> history_of_link_; // by LinkIndex: place in amounts_, or no_history
+    std::vector<RollUp> amounts_;                // since the last fold, exact
+    std::vector<LinkActivity> activities_;
     std::set<std::string> unmapped_ports_;
 };
 

@@ -6,6 +6,7 @@
 // series to its last value. It counts no wraps, knows no links and makes no pressure.
 //
 // Prints one JSON object a line. Arguments: SWITCHES PORTS QUEUES ROUNDS.
+#include "aegisd/history.h"
 #include "aegisd/metric_mapper.h"
 #include "aegisd/telemetry.h"
 
@@ -72,7 +73,7 @@ SourceConfig exporter_of(unsigned number) {
     return source;
 }
 
-SitePointer site_of(const Shape& shape) {
+SitePointer site_of(const Shape& shape, bool history) {
     std::vector<TopologyLine> topology;
     std::vector<PortGroup> ports;
     std::vector<std::string> port_names;
@@ -89,6 +90,7 @@ SitePointer site_of(const Shape& shape) {
     auto fabric = Fabric::build(topology, ports);
     if (!fabric) std::abort();
     Site site{"bench", {}, std::move(*fabric), *find_policy("default"), {}, epoch};
+    site.config.history.ports = history ? "all" : "none";
     for (unsigned sw = 0; sw < shape.switches; ++sw) site.config.sources.push_back(exporter_of(sw));
     return std::make_shared<const Site>(std::move(site));
 }
@@ -111,7 +113,7 @@ void write_text(std::string& text, const Shape& shape, unsigned sw, unsigned rou
     metric("sonic_queue_watermark_bytes", 100, 64);
 }
 
-void print(const char* name, double value, const char* unit, double baseline, unsigned n) {
+void print(std::string_view name, double value, const char* unit, double baseline, unsigned n) {
     fmt::print("{{\"name\":\"{}\",\"value\":{},\"unit\":\"{}\",\"baseline\":{},\"n\":{}}}\n", name, value, unit,
                baseline > 0 ? fmt::format("{}", baseline) : "null", n);
 }
@@ -130,9 +132,10 @@ struct Timing {
 struct Ours {
     std::vector<MetricMapper> mappers;
     Telemetry telemetry;
+    History history;
     FabricStatePointer state{};
 
-    explicit Ours(SitePointer site) : telemetry(site) {
+    explicit Ours(SitePointer site) : telemetry(site), history(*site) {
         for (const SourceConfig& source : site->config.sources) mappers.emplace_back(source);
     }
 
@@ -163,6 +166,8 @@ Timing time_ours(Ours& ours, const Shape& shape) {
         }
         const double begin = cpu_seconds();
         ours.state = ours.telemetry.fold();
+        ours.history.take(ours.telemetry.activities());
+        (void)ours.history.finished();
         spent += cpu_seconds() - begin;
         if (round == 0)
             timing.first = spent;
@@ -226,19 +231,23 @@ int main(int argc, char** argv) {
     const Timing plain = time_plain(plain_series, shape);
     plain_series.clear();
 
-    const SitePointer site = site_of(shape); // what the administrator wrote; its size follows the ports, not the series
-    const std::size_t before = heap_bytes();
-    Ours ours(site);
-    const Timing timing = time_ours(ours, shape);
-    const std::size_t after = heap_bytes();
-    if (!right(ours, shape)) {
-        fmt::print(stderr, "ingest_bench: the links do not show what the switches were made to do\n");
-        return 1;
+    for (const bool history : {false, true}) {
+        const SitePointer site = site_of(shape, history); // what the administrator wrote; its size follows the ports, not the series
+        const std::size_t before = heap_bytes();
+        Ours ours(site);
+        const Timing timing = time_ours(ours, shape);
+        const std::size_t after = heap_bytes();
+        if (!right(ours, shape)) {
+            fmt::print(stderr, "ingest_bench: the links do not show what the switches were made to do\n");
+            return 1;
+        }
+        const std::string_view with = history ? "_with_history" : "";
+        print(fmt::format("ingest{}_samples_per_s", with), samples / median(timing.rounds), "1/s", samples / median(plain.rounds), shape.rounds);
+        print(fmt::format("ingest{}_worst_round_s", with), *std::ranges::max_element(timing.rounds), "s",
+              *std::ranges::max_element(plain.rounds), shape.rounds);
+        print(fmt::format("ingest{}_first_round_s", with), timing.first, "s", plain.first, 1);
+        print(fmt::format("ingest{}_bytes_per_series", with), static_cast<double>(after - before) / samples, "B", 0, 1);
     }
-    print("ingest_samples_per_s", samples / median(timing.rounds), "1/s", samples / median(plain.rounds), shape.rounds);
-    print("ingest_worst_round_s", *std::ranges::max_element(timing.rounds), "s", *std::ranges::max_element(plain.rounds), shape.rounds);
-    print("ingest_first_round_s", timing.first, "s", plain.first, 1);
     print("ingest_series", samples, "series", 0, 1);
-    print("ingest_bytes_per_series", static_cast<double>(after - before) / samples, "B", 0, 1);
     return 0;
 }

@@ -73,8 +73,13 @@ struct Config {
     PressureParameters pressure;
     FreshnessLimits freshness;
     struct StoreFiles {
-        std::string directory; // decisions.db lives here
+        std::string directory; // decisions.db and telemetry.db live here
     } store;
+    struct HistorySettings {
+        std::string ports = "trunk"; // of which links: "trunk", "all" or "none"
+        std::chrono::milliseconds keep_10s = std::chrono::hours(24 * 7);
+        std::chrono::milliseconds keep_5min = std::chrono::hours(24 * 365);
+    } history;
     struct Log {
         std::string level = "info";
     } log;

@@ -25,8 +25,10 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
 	%D%/quantity.h %D%/quantity.cpp \
+	%D%/roll_up.h %D%/roll_up.cpp \
 	%D%/sample.h \
 	%D%/score.h %D%/score.cpp \
+	%D%/second_bins.h %D%/second_bins.cpp \
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
 	%D%/settings_text.h %D%/settings_text.cpp
 %C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url

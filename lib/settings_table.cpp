@@ -19,6 +19,7 @@ constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
 constexpr std::string_view port_kinds[] = {"node", "trunk"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 constexpr std::string_view source_types[] = {"prometheus"};
+constexpr std::string_view history_ports[] = {"trunk", "all", "none"};
 constexpr std::string_view policies[] = {"vanilla", "default"};
 
 const Setting<Config> scalars[] = {
@@ -87,8 +88,18 @@ const Setting<Config> scalars[] = {
      +[](Config& c) -> milliseconds& { return c.freshness.tau; }},
 
     {{"store.directory", path, defaulted, AEGIS_STATEDIR, "", "", {},
-      "The directory of decisions.db. It must exist and be on a local disk: SQLite's locks do not hold over NFS."},
+      "The directory of decisions.db and telemetry.db. It must exist and be on a local disk: SQLite's locks do not hold over NFS."},
      +[](Config& c) -> std::string& { return c.store.directory; }},
+
+    {{"history.ports", choice, defaulted, "trunk", "", "", history_ports,
+      "Whose history is kept: of ports between switches, of all mapped ports, or of none. A port costs 5.4 KB of memory."},
+     +[](Config& c) -> std::string& { return c.history.ports; }},
+    {{"history.keep_10s", duration, defaulted, "7d", "1h", "366d", {},
+      "How long roll-ups of ten seconds are kept. A port writes 8,640 of them a day, some 60 bytes each."},
+     +[](Config& c) -> milliseconds& { return c.history.keep_10s; }},
+    {{"history.keep_5min", duration, defaulted, "365d", "1d", "3660d", {},
+      "How long roll-ups of five minutes are kept. A port writes 288 of them a day."},
+     +[](Config& c) -> milliseconds& { return c.history.keep_5min; }},
 
     {{"log.level", choice, defaulted, "info", "", "", log_levels, "The least important messages that are still logged."},
      +[](Config& c) -> std::string& { return c.log.level; }},
@@ -169,6 +180,7 @@ constexpr SectionInfo sections[] = {
     {"pressure", "When a link is pressed."},
     {"freshness", "How telemetry is believed as it ages. Age counts from the event, not from its arrival."},
     {"store", "What is remembered."},
+    {"history", "What links did: the last ten minutes by seconds in memory, older times in telemetry.db. Shown by aegisctl fabric history."},
     {"log", "Messages go to standard error, where systemd collects them."},
     {"[ports]", "Which switch ports are whose. One table for each group of ports that share switch, leaf, kind and rate; a port "
                 "stands in one table only. Ports that telemetry shows and no table names are counted and reported."},

@@ -46,10 +46,13 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/quantity_test.cpp \
+	%D%/unit/roll_up_test.cpp \
+	%D%/unit/second_bins_test.cpp \
 	%D%/unit/settings_test.cpp \
 	%D%/unit/slurm_topology_test.cpp \
 	%D%/unit/steer_test.cpp \
 	%D%/unit/store_test.cpp \
+	%D%/unit/telemetry_store_test.cpp \
 	%D%/unit/telemetry_test.cpp \
 	%D%/unit/topology_yaml_test.cpp \
 	%D%/unit/wire_messages_test.cpp \

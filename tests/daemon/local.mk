@@ -5,5 +5,6 @@ EXTRA_DIST += \
 	%D%/test_aegisctl.py \
 	%D%/test_decisions.py \
 	%D%/test_frames.py \
+	%D%/test_history.py \
 	%D%/test_lifecycle.py \
 	%D%/test_sources.py
