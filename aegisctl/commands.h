@@ -5,6 +5,7 @@
 
 #include "aegisctl/client.h"
 
+#include <boost/json/array.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -63,6 +64,18 @@ struct FabricCheckArguments {
     bool strict = false;               // warnings fail too
 };
 
+struct FabricTopArguments {
+    bool once = false;
+    std::uint32_t interval_s = 1;
+    std::optional<std::uint32_t> limit; // none: what the terminal has room for
+};
+
+struct FabricHistoryArguments {
+    std::string link;
+    std::optional<std::string> since; // as in DecisionsArguments
+    std::optional<std::string> step;  // a duration
+};
+
 int run_status(const Asking& asking);
 int run_explain(const Asking& asking, const ExplainArguments& arguments);
 int run_decisions(const Asking& asking, const DecisionsArguments& arguments);
@@ -70,6 +83,8 @@ int run_mode(const Asking& asking, const ModeArguments& arguments);
 int run_fabric_show(const Asking& asking, bool links);
 int run_fabric_import(const FabricImportArguments& arguments, bool json);
 int run_fabric_check(const Asking& asking, const FabricCheckArguments& arguments);
+int run_fabric_top(const Asking& asking, const FabricTopArguments& arguments);
+int run_fabric_history(const Asking& asking, const FabricHistoryArguments& arguments);
 int run_policy_list(const Asking& asking);
 int run_config_check(const std::string& file, bool json);
 int run_config_show(const Asking& asking);
@@ -79,6 +94,9 @@ std::string explain_text(const boost::json::value& decision);
 std::string decisions_text(const boost::json::value& result);
 std::string mode_text(const boost::json::value& result, bool dry_run);
 std::string fabric_text(const boost::json::value& fabric, bool links);
+std::string fabric_top_text(const boost::json::value& top, bool utf8);
+std::string history_text(const boost::json::value& history);
+std::string spark_text(const boost::json::array& shares, bool utf8); // one character a value from 0 to 1, a blank where it is missing
 std::string policies_text(const boost::json::value& result);
 std::string config_text(const boost::json::value& result);
 

@@ -10,8 +10,10 @@ bin_PROGRAMS += %D%/aegisctl
 	%D%/explain.cpp \
 	%D%/fabric.cpp \
 	%D%/fabric_check.cpp \
+	%D%/fabric_history.cpp \
 	%D%/fabric_import.cpp \
 	%D%/fabric_inputs.h %D%/fabric_inputs.cpp \
+	%D%/fabric_top.cpp \
 	%D%/mode.cpp \
 	%D%/options.h %D%/options.cpp \
 	%D%/output.h %D%/output.cpp \

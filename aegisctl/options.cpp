@@ -15,6 +15,8 @@ struct Arguments {
     DecisionsArguments decisions;
     ModeArguments mode;
     bool links = false;
+    FabricTopArguments top;
+    FabricHistoryArguments history;
     FabricArguments map; // of import and of check
     FabricImportArguments import{.map = {}, .output = AEGIS_SYSCONFDIR "/fabric.toml", .topology_output = {}};
     FabricCheckArguments check{.map = {}, .config = {}, .default_config = AEGIS_SYSCONFDIR "/aegisd.toml"};
@@ -89,6 +91,20 @@ CommandLine::CommandLine() {
     reads(fabric_show);
     fabric_show->add_flag("--links", a.links, "every link instead of every leaf");
     fabric_show->callback([this] { exit = run_fabric_show(arguments.asking, arguments.links); });
+
+    CLI::App* fabric_top = fabric->add_subcommand("top", "the most pressed links first, again and again on a terminal");
+    reads(fabric_top);
+    fabric_top->add_flag("--once", a.top.once, "print them once, on a terminal too");
+    fabric_top->add_option("--interval", a.top.interval_s, "seconds between two looks")->check(CLI::Range(1u, 3600u))->capture_default_str();
+    fabric_top->add_option("--limit", a.top.limit, "at most so many links; default: what the terminal has room for")->check(CLI::Range(1u, 10'000u));
+    fabric_top->callback([this] { exit = run_fabric_top(arguments.asking, arguments.top); });
+
+    CLI::App* fabric_history = fabric->add_subcommand("history", "what a link did");
+    fabric_history->add_option("LINK", a.history.link, "SWITCH/PORT, as fabric top names it")->required();
+    reads(fabric_history);
+    fabric_history->add_option("--since", a.history.since, "from then on: a duration ago (2h; default 10m), or a local time (2026-12-01T05:10)");
+    fabric_history->add_option("--step", a.history.step, "a line for each such duration (10s, 5m); default: some 60 lines");
+    fabric_history->callback([this] { exit = run_fabric_history(arguments.asking, arguments.history); });
 
     CLI::App* fabric_import = fabric->add_subcommand("import", "make the port table from what Slurm and discovery tools say; aegisd need not run");
     fabric_import->add_option("INPUT", a.map.inputs, "FILE; NODE=FILE or switch:NAME=FILE says where LLDP was heard; - is standard input")->required();

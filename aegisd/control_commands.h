@@ -44,6 +44,8 @@ private:
     void decisions(const boost::json::object& request, Done done);
     void explain(const boost::json::object& request, Done done);
     void fabric(Done done);
+    void fabric_top(const boost::json::object& request, Done done);
+    void history(const boost::json::object& request, Done done);
     void policies(Done done);
     void config(Done done);
     std::expected<Store*, StoreError> store();
@@ -53,6 +55,7 @@ private:
     EnginePort engine_;
     EventTime started_;
     std::optional<Store> store_;
+    std::optional<TelemetryStore> telemetry_store_;
     std::optional<std::string> last_reload_error_;
 };
 

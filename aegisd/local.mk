@@ -27,6 +27,7 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/directory_lock.h %D%/directory_lock.cpp \
 	%D%/engine.h %D%/engine.cpp \
 	%D%/history.h %D%/history.cpp \
+	%D%/history_json.h %D%/history_json.cpp \
 	%D%/history_writer.h %D%/history_writer.cpp \
 	%D%/job_facts.h %D%/job_facts.cpp \
 	%D%/log.h %D%/log.cpp \

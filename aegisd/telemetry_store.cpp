@@ -74,14 +74,6 @@ RollUp roll_up_from(const Query& row) {
 
 } // namespace
 
-std::chrono::seconds width_of(Resolution resolution) {
-    switch (resolution) {
-    case Resolution::ten_seconds: return std::chrono::seconds(10);
-    case Resolution::five_minutes: return std::chrono::minutes(5);
-    }
-    return {};
-}
-
 struct TelemetryStore::Impl {
     Connection connection;
     std::unordered_map<std::string, std::int64_t> links{}; // as the writer has met them

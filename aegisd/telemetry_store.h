@@ -17,7 +17,13 @@
 namespace aegis {
 
 enum class Resolution { ten_seconds, five_minutes };
-std::chrono::seconds width_of(Resolution resolution);
+constexpr std::chrono::seconds width_of(Resolution resolution) {
+    switch (resolution) {
+    case Resolution::ten_seconds: return std::chrono::seconds(10);
+    case Resolution::five_minutes: return std::chrono::minutes(5);
+    }
+    return {};
+}
 
 struct RollUpRow {
     std::string link; // "switch/port"

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #define TOML_EXCEPTIONS 0 // as lib/config.cpp: two kinds of toml++ in one program are not one library
+#define TOML_ASSERT(expression) static_assert(true)
 #include <toml++/toml.h>
 
 namespace aegis {

@@ -159,6 +159,21 @@ def sanitizers():
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"})
 
 
+def fuzz():
+    """Ten seconds for each target of scripts/fuzz; each counts as one test."""
+    log = REPORTS / "fuzz.log"
+    run([SOURCE / "scripts/fuzz"], 1800, log=log)
+    counts = Counts()
+    for line in log.read_text(errors="replace").splitlines():
+        if ": ok, " in line:
+            counts.passed += 1
+        elif ": BROKEN" in line:
+            counts.failed.append(f"fuzz: {line}")
+    if counts.failed or not counts.passed:
+        show(log)
+    return counts
+
+
 def pytest(folder):
     def stage():
         report = REPORTS / f"{folder}.xml"
@@ -194,7 +209,7 @@ def distcheck():
     return Counts(passed=1)
 
 
-STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "fabric": pytest("fabric"), "slurm": pytest("slurm"),
+STAGES = {"unit": unit, "sanitizers": sanitizers, "fuzz": fuzz, "daemon": pytest("daemon"), "fabric": pytest("fabric"), "slurm": pytest("slurm"),
           "docs": pytest("docs"), "distcheck": distcheck}
 
 

@@ -3,6 +3,7 @@ EXTRA_DIST += tests/README.md
 include tests/daemon/local.mk
 include tests/docs/local.mk
 include tests/fabric/local.mk
+include tests/fuzz/local.mk
 include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
@@ -27,6 +28,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/fabric_text_test.cpp \
 	%D%/unit/features_test.cpp \
 	%D%/unit/freshness_test.cpp \
+	%D%/unit/history_json_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/ibnetdiscover_test.cpp \
 	%D%/unit/job_facts_test.cpp \

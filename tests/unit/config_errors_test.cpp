@@ -232,3 +232,12 @@ TEST_CASE("each wrong file is answered with file, line, key, value and what was 
         CHECK(messages_of(wrong.text) == wrong.messages);
     }
 }
+
+TEST_CASE("a header that holds no key is an error with its line, not the end of aegisd") {
+    for (const char* header : {"[[\x10rule]]", "[\x01", "[=]", "[[\x7f", "[[", "[ \t\x02]"}) {
+        INFO(header);
+        const auto config = parse_config(std::string("\n") + header + "\n", "a.toml");
+        REQUIRE_FALSE(config);
+        CHECK(to_string(config.error().front()).starts_with("a.toml:2:"));
+    }
+}
