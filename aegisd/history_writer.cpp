@@ -75,6 +75,7 @@ void HistoryWriter::write_once() {
     }
     if (store_) result = write_waiting();
     if (store_ && result) result = prune();
+    if (!result) store_.reset(); // what is wrong may be mended by another file under this name
     note(result);
 }
 

@@ -2,6 +2,7 @@
 #include "lib/config.h"
 
 #include "lib/settings.h"
+#include "lib/toml_library.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,11 +10,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-
-#define TOML_EXCEPTIONS 0
-// toml++ asserts of its input what its very next branch checks: without this, a stray control character in a table's header would end us.
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
 
 namespace aegis {
 namespace {

@@ -1,11 +1,8 @@
 // parse_fabric_rules(): toml++ stays behind this file.
 #include "lib/fabric_rules.h"
+#include "lib/toml_library.h"
 
 #include <fmt/format.h>
-
-#define TOML_EXCEPTIONS 0 // as lib/config.cpp: two kinds of toml++ in one program are not one library
-#define TOML_ASSERT(expression) static_assert(true)
-#include <toml++/toml.h>
 
 namespace aegis {
 

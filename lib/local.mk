@@ -30,7 +30,8 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/score.h %D%/score.cpp \
 	%D%/second_bins.h %D%/second_bins.cpp \
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
-	%D%/settings_text.h %D%/settings_text.cpp
+	%D%/settings_text.h %D%/settings_text.cpp \
+	%D%/toml_library.h
 %C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url
 
 # The fabric map from discovery tools: what aegisctl fabric import and check are made of. Apart from libaegis, because aegisd

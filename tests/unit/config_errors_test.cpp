@@ -234,7 +234,7 @@ TEST_CASE("each wrong file is answered with file, line, key, value and what was 
 }
 
 TEST_CASE("a header that holds no key is an error with its line, not the end of aegisd") {
-    for (const char* header : {"[[\x10rule]]", "[\x01", "[=]", "[[\x7f", "[[", "[ \t\x02]"}) {
+    for (const char* header : {"[[\x10rule]]", "[\x01", "[=]", "[[\x7f", "[[", "[ \t\x02]", "\xef\xba\xbf = 1", "a \xef\xbb\xbe= 1"}) {
         INFO(header);
         const auto config = parse_config(std::string("\n") + header + "\n", "a.toml");
         REQUIRE_FALSE(config);
