@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <iterator>
 #include <random>
+#include <utility>
 
 namespace aegis {
 
@@ -46,6 +47,7 @@ void MetricMapper::begin(EventTime scraped_at) {
     batch_.source = source_;
     batch_.polled_at = scraped_at;
     known_.rewind();
+    recognised_.reset();
     taken_ = 0;
 }
 
@@ -57,9 +59,9 @@ std::size_t MetricMapper::recognise(std::string_view line) {
 }
 
 void MetricMapper::take(const PrometheusSample& sample) {
-    if (sample.name.empty()) {
+    if (const auto recognised = std::exchange(recognised_, std::nullopt)) {
         ++taken_;
-        return read(recognised_, sample);
+        return read(*recognised, sample);
     }
     if (sample.name != last_name_) {
         last_name_ = sample.name;

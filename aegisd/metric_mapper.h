@@ -71,7 +71,7 @@ private:
     ByText<std::vector<std::size_t>> mappings_by_name_;
     std::uint64_t seed_;
     KnownLines known_;
-    std::uint32_t recognised_ = 0; // the number of the line recognised last
+    std::optional<std::uint32_t> recognised_; // the number of the line whose sample is taken next
     std::vector<Meaning> meanings_; // the few that a number does not hold
     std::vector<std::uint64_t> identities_; // by SeriesIndex: fingerprint of what it is, so that changed labels lead to the same series
     std::unordered_map<std::uint64_t, SeriesIndex> index_of_identity_; // only while a scrape brings new lines
