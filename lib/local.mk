@@ -14,4 +14,6 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
-	%D%/sample.h
+	%D%/sample.h \
+	%D%/sonic_clock.h %D%/sonic_clock.cpp \
+	%D%/sonic_counters.h %D%/sonic_counters.cpp

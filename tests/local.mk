@@ -6,6 +6,8 @@ check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/hostlist_test.cpp \
-	%D%/unit/mode_test.cpp
+	%D%/unit/mode_test.cpp \
+	%D%/unit/sonic_clock_test.cpp \
+	%D%/unit/sonic_counters_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
