@@ -1,1 +1,10 @@
-# what aegisd/ builds and installs
+# Telemetry sources of aegisd, as a convenience library that their tests link as well.
+noinst_LTLIBRARIES += %D%/libsources.la
+
+%C%_libsources_la_SOURCES = \
+	%D%/clock.h \
+	%D%/resp_reader.h %D%/resp_reader.cpp \
+	%D%/source.h \
+	%D%/source_sonic_redis.h %D%/source_sonic_redis.cpp
+%C%_libsources_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIREDIS_CFLAGS) -DAEGIS_VERSION='"$(PACKAGE_VERSION)"'
+%C%_libsources_la_LIBADD = $(HIREDIS_LIBS)

@@ -10,4 +10,9 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/sonic_clock_test.cpp \
 	%D%/unit/sonic_counters_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+
+# runs one telemetry source for the tests in telemetry/
+check_PROGRAMS += %D%/telemetry/print_source
+%C%_telemetry_print_source_SOURCES = %D%/telemetry/print_source.cpp
+%C%_telemetry_print_source_LDADD = aegisd/libsources.la lib/libaegis.la $(FMT_LIBS) $(BOOST_LIBS) -lpthread
 endif
