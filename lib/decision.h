@@ -25,7 +25,7 @@ struct Ask {
     std::uint32_t min_nodes = 0, max_nodes = 0, req_nodes = 0;
     NodeSet candidates;
     NodeSet s1;
-    NodeSet idle; // as large as candidates; without knowledge: the candidates
+    NodeSet idle; // as large as candidates (all three as the node table); without knowledge: the candidates
 };
 
 struct ScoredPlacement {
@@ -36,7 +36,7 @@ struct ScoredPlacement {
 
 enum class Reason : std::uint8_t {
     policy_keeps,     // the policy in force is vanilla
-    unmapped_nodes,   // S1 touches nodes on no leaf of the fabric
+    unmapped_nodes,   // S1 touches nodes on no leaf of the fabric, or is of another node table
     no_alternative,   // no other leaf set has room for the job
     s1_is_best,       // Slurm's choice has the lowest cost
     within_margin,    // something is better, but not by the margin
@@ -78,6 +78,8 @@ struct DecisionInput {
     Mode mode;
 };
 
+// Room of a leaf for this job is its candidates that are idle or in S1; a plan has room for |S1| nodes and the spare.
+// A plan beats S1 if its cost is lower, and by the margin at least. Ties keep.
 Decision decide(const DecisionInput& input);
 
 } // namespace aegis

@@ -5,15 +5,22 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 
 %C%_libaegis_la_SOURCES = \
 	%D%/counters.h %D%/counters.cpp \
+	%D%/decision.h %D%/decision.cpp \
 	%D%/fabric.h %D%/fabric.cpp %D%/topology.cpp \
+	%D%/features.h %D%/features.cpp \
+	%D%/footprint.h %D%/footprint.cpp \
 	%D%/freshness.h %D%/freshness.cpp \
 	%D%/hostlist.h %D%/hostlist.cpp \
 	%D%/ids.h \
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
+	%D%/node_table.h %D%/node_table.cpp \
+	%D%/plan.h %D%/plan.cpp \
+	%D%/policy.h %D%/policy.cpp \
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
 	%D%/sample.h \
+	%D%/score.h %D%/score.cpp \
 	%D%/sonic_clock.h %D%/sonic_clock.cpp \
 	%D%/sonic_counters.h %D%/sonic_counters.cpp

@@ -19,6 +19,7 @@ public:
 
     std::uint64_t hash() const { return hash_; }
     std::size_t size() const { return names_.size(); }
+    std::size_t leaf_count() const { return nodes_of_.size(); } // of the fabric
     const std::string& name(NodeIndex node) const { return names_[at(node)]; }
     std::optional<LeafIndex> leaf_of(NodeIndex node) const { return leaf_of_[at(node)]; }
     const NodeSet& nodes_of(LeafIndex leaf) const { return nodes_of_[at(leaf)]; }

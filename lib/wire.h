@@ -19,7 +19,11 @@
  *
  * Plain C11, no allocation: encoders write into the caller's buffer, decoders point into it.
  * Every decoder checks every length, refuses trailing bytes, and leaves nothing half-decoded:
- * on failure the message is zeroed. Failure is a negative enum aegis_wire_error.
+ * on failure the message is zeroed. Encoders refuse what decoders would refuse. Failure is a
+ * negative enum aegis_wire_error.
+ *
+ * A message's fields stand in the payload in the order of its struct. aegis_bytes is a u32 length
+ * and the bytes, aegis_nodes a u32 count and the bytes, an array its elements.
  */
 #ifndef AEGIS_WIRE_H
 #define AEGIS_WIRE_H
@@ -43,6 +47,10 @@ enum {
 	AEGIS_PLANS_MAX = 2,		   /* plus S1 and the restoring call: four inner calls */
 	AEGIS_RELEASE_MAX = 31,
 	AEGIS_PAYLOAD_MAX = AEGIS_NODE_TABLE_MAX + 4096,
+	AEGIS_NODES_BYTES_MAX = 4 + AEGIS_NODES_MAX / 8,			   /* one encoded set of nodes */
+	AEGIS_ADVICE_PAYLOAD_MAX = 10 + AEGIS_PLANS_MAX * AEGIS_NODES_BYTES_MAX, /* the largest aegisd sends */
+	AEGIS_ASK_PAYLOAD_MAX = 36 + AEGIS_JOB_KEY_MAX + AEGIS_FACTS_MAX + 3 * AEGIS_NODES_BYTES_MAX,
+	AEGIS_OUTCOME_PAYLOAD_MAX = 22 + AEGIS_NODES_BYTES_MAX,
 	AEGIS_BUCKETS = 16		   /* added-time histogram, see aegis_bucket_of() */
 };
 
@@ -99,7 +107,7 @@ struct aegis_bytes {
 	uint32_t length;
 };
 
-/* A set of nodes: bit i of byte i/8 is node i. `bytes` is (count + 7) / 8 long; spare bits are 0. */
+/* A set of nodes: bit i%8 of byte i/8 is node i. `bytes` is (count + 7) / 8 long; spare bits are 0. */
 struct aegis_nodes {
 	uint32_t count;
 	const uint8_t *bytes;
@@ -118,7 +126,8 @@ struct aegis_welcome {
 	uint8_t status;	      /* enum aegis_welcome_status */
 	uint8_t mode;	      /* enum aegis_mode; in AEGIS_MODE_OFF the plugin does not ask */
 	uint32_t deadline_us; /* how long the plugin may wait for advice; it clamps this to 200..10000 */
-	uint32_t lease_ms;    /* without a PONG or WELCOME for this long the plugin stops asking */
+	uint32_t lease_ms;    /* without a PONG or WELCOME for this long the plugin stops asking; it
+				 clamps this to 2000..60000, since PINGs are a second apart */
 	uint64_t table_hash;  /* the table this welcome is for */
 };
 
@@ -192,7 +201,9 @@ unsigned aegis_bucket_of(uint64_t us);
 uint64_t aegis_table_hash(const char *table, size_t length, uint32_t node_count);
 
 /* Bytes of a complete frame in buffer[0..size): 0 until the header and payload are there, else its
- * length; negative for a frame that can never become good. Fills *header once the header is there. */
+ * length; negative for a frame that can never become good. Fills *header once the header is there,
+ * also when it is refused, and zeroes it before. A wrong magic is seen at its first byte, a length
+ * over the bound of its own type at the header: no peer makes the other side hoard bytes. */
 int64_t aegis_frame_length(const uint8_t *buffer, size_t size, struct aegis_header *header);
 
 /* Each encoder writes a whole frame and returns its length, or a negative error. */

@@ -1,5 +1,6 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
 EXTRA_DIST += tests/README.md
+include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
@@ -8,7 +9,8 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \
-	%D%/unit/sonic_counters_test.cpp
+	%D%/unit/sonic_counters_test.cpp \
+	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 
 # runs one telemetry source for the tests in telemetry/

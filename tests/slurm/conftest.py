@@ -1,0 +1,24 @@
+"""What every test on a real Slurm needs: root, and Debian's Slurm. Without them the tests are skipped, and say why."""
+import os
+import shutil
+
+import pytest
+
+NEEDED = {"slurmctld": "slurmctld", "slurmd": "slurmd", "munged": "munge", "sbatch": "slurm-client"}
+
+
+def missing():
+    """Why the tests cannot run here, or None."""
+    if os.geteuid() != 0:
+        return "needs root: slurmctld and slurmd run as root in these tests"
+    for program, package in NEEDED.items():
+        if not shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin"):
+            return f"needs {program} (package {package})"
+    return None
+
+
+def pytest_collection_modifyitems(items):
+    reason = missing()
+    if reason:
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason=reason))
