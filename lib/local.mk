@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/features.h %D%/features.cpp \
 	%D%/footprint.h %D%/footprint.cpp \
 	%D%/freshness.h %D%/freshness.cpp \
+	%D%/histogram.h %D%/histogram.cpp \
 	%D%/hostlist.h %D%/hostlist.cpp \
 	%D%/ids.h \
 	%D%/mode.h %D%/mode.cpp \

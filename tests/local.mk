@@ -6,6 +6,7 @@ TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
 	%D%/unit/freshness_test.cpp \
+	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \
