@@ -16,11 +16,13 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
 	%D%/node_table.h %D%/node_table.cpp \
+	%D%/otlp.h %D%/otlp_json.cpp %D%/otlp_point.h %D%/otlp_point.cpp %D%/otlp_protobuf.cpp \
 	%D%/plan.h %D%/plan.cpp \
 	%D%/policy.h %D%/policy.cpp \
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
+	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \
 	%D%/sample.h \
 	%D%/score.h %D%/score.cpp \
 	%D%/sonic_clock.h %D%/sonic_clock.cpp \

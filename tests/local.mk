@@ -9,10 +9,12 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
+	%D%/unit/otlp_test.cpp \
+	%D%/unit/protobuf_reader_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \
 	%D%/unit/sonic_counters_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
 
 # runs one telemetry source for the tests in telemetry/
 check_PROGRAMS += %D%/telemetry/print_source
