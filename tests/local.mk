@@ -5,14 +5,29 @@ if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
+	%D%/unit/config_errors_test.cpp \
+	%D%/unit/config_test.cpp \
+	%D%/unit/counters_test.cpp \
+	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \
+	%D%/unit/fabric_test.cpp \
+	%D%/unit/features_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
+<<<<<<< HEAD
 	%D%/unit/otlp_test.cpp \
 	%D%/unit/protobuf_reader_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \
 	%D%/unit/sonic_counters_test.cpp \
+=======
+	%D%/unit/node_table_test.cpp \
+	%D%/unit/plan_test.cpp \
+	%D%/unit/policy_test.cpp \
+	%D%/unit/pressure_test.cpp \
+	%D%/unit/prometheus_text_test.cpp \
+	%D%/unit/quantity_test.cpp \
+>>>>>>> origin/main
 	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
 

@@ -1,0 +1,183 @@
+// The rows. Order within a section is the order of the example file and of the man page.
+#include "lib/settings.h"
+
+#include <array>
+
+namespace aegis {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using enum SettingType;
+using enum Presence;
+
+// In the order of the enumerations they stand for.
+constexpr std::string_view modes[] = {"off", "observe", "steer"};
+constexpr std::string_view signals[] = {"queue_depth", "ecn_marked_packets", "packets",      "bytes",
+                                        "drops",       "pfc_pause",          "transmit_wait"};
+constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
+constexpr std::string_view port_kinds[] = {"node", "trunk"};
+constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
+constexpr std::string_view source_types[] = {"prometheus"};
+constexpr std::string_view policies[] = {"vanilla", "default"};
+
+const Setting<Config> scalars[] = {
+    {{"initial_mode", choice, defaulted, "observe", "", "", modes,
+      "The mode after installation. Once \"aegisctl mode\" has been used, the mode it set is remembered and this line no "
+      "longer counts."},
+     +[](Config& c) -> Mode& { return c.initial_mode; }},
+
+    {{"select.socket", path, defaulted, AEGIS_RUNDIR "/select.socket", "", "", {},
+      "Where the plugin in slurmctld connects. Give the plugin the same path."},
+     +[](Config& c) -> std::string& { return c.select.socket; }},
+    {{"select.slurm_user", word, defaulted, "slurm", "", "", {},
+      "SlurmUser of slurm.conf: besides root and the user aegisd runs as, the only one that may connect to either socket."},
+     +[](Config& c) -> std::string& { return c.select.slurm_user; }},
+    {{"select.deadline", duration, defaulted, "2ms", "200us", "10ms", {},
+      "How long slurmctld's scheduling thread waits for advice on a job that is about to start. After that Slurm's own "
+      "choice stands."},
+     +[](Config& c) -> microseconds& { return c.select.deadline; }},
+    {{"select.lease", duration, defaulted, "30s", "1s", "10m", {},
+      "A plugin that has not heard from aegisd for this long stops asking until it does."},
+     +[](Config& c) -> milliseconds& { return c.select.lease; }},
+
+    {{"control.socket", path, defaulted, AEGIS_RUNDIR "/control.socket", "", "", {}, "Where aegisctl connects."},
+     +[](Config& c) -> std::string& { return c.control.socket; }},
+
+    {{"fabric.topology", path, defaulted, "/etc/slurm/topology.conf", "", "", {},
+      "Slurm's topology.conf: which nodes stand on which leaf. Read again on reload."},
+     +[](Config& c) -> std::string& { return c.fabric.topology; }},
+
+    {{"placement.policy", choice, defaulted, "default", "", "", policies,
+      "The policy in force. \"vanilla\" always keeps Slurm's choice; \"default\" weighs fragmentation, span and pressure."},
+     +[](Config& c) -> std::string& { return c.placement.policy; }},
+    {{"placement.margin", number, defaulted, "0.05", "0", "1", {},
+      "How much lower the cost of a plan must be than that of Slurm's choice before it is offered. Costs lie between 0 and 1."},
+     +[](Config& c) -> double& { return c.placement.margin; }},
+    {{"placement.spare_nodes", count, defaulted, "0", "0", "1024", {},
+      "Idle nodes a plan holds beyond those the job needs, for jobs with demands that aegisd cannot see."},
+     +[](Config& c) -> std::uint32_t& { return c.placement.spare_nodes; }},
+
+    {{"pressure.mark_limit", share, defaulted, "2%", "0.01%", "50%", {},
+      "The share of packets with an ECN mark that is still acceptable. The marking term reaches its maximum at five times this."},
+     +[](Config& c) -> double& { return c.pressure.mark_limit; }},
+    {{"pressure.queue_min", size, defaulted, "180KiB", "0B", "1GB", {},
+      "Queue depth at which the switches begin to mark (K_min of their ECN profile). Below it a queue is no pressure."},
+     +[](Config& c) -> double& { return c.pressure.queue_min_bytes; }},
+    {{"pressure.queue_max", size, defaulted, "300KB", "1B", "1GB", {},
+      "Queue depth at which the queue term reaches its maximum. More than queue_min."},
+     +[](Config& c) -> double& { return c.pressure.queue_max_bytes; }},
+    {{"pressure.fast", duration, defaulted, "5s", "1s", "1m", {}, "Time constant of the fast average of all signals."},
+     +[](Config& c) -> milliseconds& { return c.pressure.fast; }},
+    {{"pressure.slow", duration, defaulted, "1m", "5s", "1h", {}, "Time constant of the slow average. Longer than fast."},
+     +[](Config& c) -> milliseconds& { return c.pressure.slow; }},
+
+    {{"freshness.fresh", duration, defaulted, "5s", "500ms", "10m", {}, "Telemetry up to this age is fresh and fully believed."},
+     +[](Config& c) -> milliseconds& { return c.freshness.fresh; }},
+    {{"freshness.lagged", duration, defaulted, "1m", "1s", "1h", {},
+      "Up to this age it is lagged: believed less with age, but never below one fifth. More than fresh."},
+     +[](Config& c) -> milliseconds& { return c.freshness.lagged; }},
+    {{"freshness.stale", duration, defaulted, "3m", "2s", "1d", {},
+      "Up to this age it is stale and fades out; after that it is dark and counts for nothing. More than lagged."},
+     +[](Config& c) -> milliseconds& { return c.freshness.stale; }},
+    {{"freshness.tau", duration, defaulted, "90s", "10s", "10m", {}, "How fast belief decays with age: by e in this time."},
+     +[](Config& c) -> milliseconds& { return c.freshness.tau; }},
+
+    {{"store.directory", path, defaulted, AEGIS_STATEDIR, "", "", {},
+      "The directory of decisions.db. It must exist and be on a local disk: SQLite's locks do not hold over NFS."},
+     +[](Config& c) -> std::string& { return c.store.directory; }},
+
+    {{"log.level", choice, defaulted, "info", "", "", log_levels, "The least important messages that are still logged."},
+     +[](Config& c) -> std::string& { return c.log.level; }},
+};
+
+const Setting<SourceConfig> sources[] = {
+    {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one."},
+     +[](SourceConfig& s) -> std::string& { return s.name; }},
+    {{"type", choice, required, "", "", "", source_types,
+      "\"prometheus\": an exporter is scraped; text format 0.0.4."},
+     +[](SourceConfig& s) -> std::string& { return s.type; }},
+    {{"url", url, required, "", "", "", {}, "What to scrape."}, +[](SourceConfig& s) -> std::string& { return s.url; }},
+    {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often."},
+     +[](SourceConfig& s) -> milliseconds& { return s.interval; }},
+    {{"timeout", duration, optional, "four fifths of interval, at most 10s", "50ms", "1m", {},
+      "When to give up on one answer. Shorter than interval."},
+     +[](SourceConfig& s) -> milliseconds& { return s.timeout; }},
+    {{"body_limit", size, defaulted, "32MiB", "1KiB", "1GiB", {}, "A longer answer is refused as a whole."},
+     +[](SourceConfig& s) -> std::uint64_t& { return s.body_limit_bytes; }},
+};
+
+const Setting<MetricMapping> metrics[] = {
+    {{"name", metric_name, required, "", "", "", {}, "The metric's exact name."},
+     +[](MetricMapping& m) -> std::string& { return m.name; }},
+    {{"signal", choice, required, "", "", "", signals,
+      "What it measures: queue_depth and bytes are in bytes, ecn_marked_packets, packets and drops in packets, pfc_pause in "
+      "frames, transmit_wait in ticks of the device."},
+     +[](MetricMapping& m) -> Signal& { return m.signal; }},
+    {{"kind", choice, required, "", "", "", kinds,
+      "\"counter\" only grows, \"snapshot\" is the value at the moment of reading, \"peak\" the largest value since the last "
+      "reading. The exporter's own TYPE line is not believed."},
+     +[](MetricMapping& m) -> Kind& { return m.kind; }},
+    {{"factor", number, defaulted, "1", "1e-9", "1e9", {},
+      "The value times this is in the signal's unit: 4 for an InfiniBand exporter that counts 4-byte words."},
+     +[](MetricMapping& m) -> double& { return m.factor; }},
+    {{"switch_label", label_name, optional, "switch says it", "", "", {},
+      "The label whose value is the switch's name. Either this or switch."},
+     +[](MetricMapping& m) -> std::string& { return m.switch_label; }},
+    {{"switch", text, optional, "switch_label says it", "", "", {},
+      "The switch's name, where an exporter serves one switch and does not name it."},
+     +[](MetricMapping& m) -> std::string& { return m.sw; }},
+    {{"port_label", label_name, defaulted, "port", "", "", {}, "The label whose value is the port's name."},
+     +[](MetricMapping& m) -> std::string& { return m.port_label; }},
+    {{"queue_label", label_name, optional, "the metric is per port", "", "", {},
+      "The label whose value is the number of the queue."},
+     +[](MetricMapping& m) -> std::optional<std::string>& { return m.queue_label; }},
+    {{"match", labels, optional, "all samples of that name", "", "", {},
+      "Only samples whose labels have these values: { direction = \"tx\" }."},
+     +[](MetricMapping& m) -> std::vector<std::pair<std::string, std::string>>& { return m.match; }},
+    {{"counter_bits", width, defaulted, "64", "", "", {},
+      "The width of the counter in the switch. 32 makes a fall from near 2^32 to near 0 a wrap; otherwise it is a reset."},
+     +[](MetricMapping& m) -> std::optional<double>& { return m.wraps_at; }},
+};
+
+const Setting<PortGroup> port_groups[] = {
+    {{"switch", text, required, "", "", "", {}, "The switch as telemetry names it."},
+     +[](PortGroup& p) -> std::string& { return p.sw; }},
+    {{"ports", hostlist, required, "", "", "", {}, "Its ports as telemetry names them."},
+     +[](PortGroup& p) -> std::vector<std::string>& { return p.ports; }},
+    {{"leaf", text, optional, "the value of switch", "", "", {},
+      "The leaf as topology.conf names it. For ports of a spine: the leaf at the other end."},
+     +[](PortGroup& p) -> std::string& { return p.leaf; }},
+    {{"kind", choice, defaulted, "trunk", "", "", port_kinds,
+      "\"trunk\" leads to another switch, \"node\" to a node. Where a leaf has trunks, they alone make its pressure."},
+     +[](PortGroup& p) -> bool& { return p.trunk; }},
+    {{"rate", rate, optional, "unknown: load is no part of the pressure", "1Mbit", "10Tbit", {}, "Line rate of each port."},
+     +[](PortGroup& p) -> double& { return p.rate_bps; }},
+};
+
+constexpr SectionInfo sections[] = {
+    {"", "Above any table."},
+    {"select", "The conversation with the plugin in slurmctld."},
+    {"control", "The conversation with aegisctl."},
+    {"fabric", "Where nodes stand. Which switch port belongs to which leaf is told by [[ports]]."},
+    {"placement", "How a placement is chosen."},
+    {"pressure", "When a link is pressed."},
+    {"freshness", "How telemetry is believed as it ages. Age counts from the event, not from its arrival."},
+    {"store", "What is remembered."},
+    {"log", "Messages go to standard error, where systemd collects them."},
+    {"[ports]", "Which switch ports are whose. One table for each group of ports that share switch, leaf, kind and rate; a port "
+                "stands in one table only. Ports that telemetry shows and no table names are counted and reported."},
+    {"[source]", "Where counters come from. One table a source."},
+    {"[source.metric]", "How one metric of the source above becomes a signal. One table a metric; two tables may share a name if "
+                        "their match differs."},
+};
+
+} // namespace
+
+std::span<const Setting<Config>> scalar_settings() { return scalars; }
+std::span<const Setting<SourceConfig>> source_settings() { return sources; }
+std::span<const Setting<MetricMapping>> metric_settings() { return metrics; }
+std::span<const Setting<PortGroup>> ports_settings() { return port_groups; }
+std::span<const SectionInfo> setting_sections() { return sections; }
+
+} // namespace aegis
