@@ -24,16 +24,11 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
-<<<<<<< HEAD
 	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \
-	%D%/sample.h \
-	%D%/score.h %D%/score.cpp \
-	%D%/sonic_clock.h %D%/sonic_clock.cpp \
-	%D%/sonic_counters.h %D%/sonic_counters.cpp
-=======
 	%D%/quantity.h %D%/quantity.cpp \
 	%D%/sample.h \
 	%D%/score.h %D%/score.cpp \
-	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp
-%C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url
->>>>>>> origin/main
+	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
+	%D%/sonic_clock.h %D%/sonic_clock.cpp \
+	%D%/sonic_counters.h %D%/sonic_counters.cpp
+%C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url -lboost_json

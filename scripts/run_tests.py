@@ -193,7 +193,8 @@ def distcheck():
     return Counts(passed=1)
 
 
-STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "slurm": pytest("slurm"),
+STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "telemetry": pytest("telemetry"),
+          "slurm": pytest("slurm"),
           "docs": pytest("docs"), "distcheck": distcheck}
 
 

@@ -15,24 +15,17 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
-<<<<<<< HEAD
-	%D%/unit/otlp_test.cpp \
-	%D%/unit/protobuf_reader_test.cpp \
-	%D%/unit/sonic_clock_test.cpp \
-	%D%/unit/sonic_counters_test.cpp \
-=======
 	%D%/unit/node_table_test.cpp \
+	%D%/unit/otlp_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
+	%D%/unit/protobuf_reader_test.cpp \
 	%D%/unit/quantity_test.cpp \
->>>>>>> origin/main
+	%D%/unit/sonic_clock_test.cpp \
+	%D%/unit/sonic_counters_test.cpp \
 	%D%/unit/wire_test.cpp
 %C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
-
-# runs one telemetry source for the tests in telemetry/
-check_PROGRAMS += %D%/telemetry/print_source
-%C%_telemetry_print_source_SOURCES = %D%/telemetry/print_source.cpp
-%C%_telemetry_print_source_LDADD = aegisd/libsources.la lib/libaegis.la $(FMT_LIBS) $(BOOST_LIBS) -lpthread
 endif
+include tests/telemetry/local.mk
