@@ -24,6 +24,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
+	%D%/promql_response.h %D%/promql_response.cpp \
 	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \
 	%D%/quantity.h %D%/quantity.cpp \
 	%D%/sample.h \

@@ -21,6 +21,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/policy_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
+	%D%/unit/promql_response_test.cpp \
 	%D%/unit/protobuf_reader_test.cpp \
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \

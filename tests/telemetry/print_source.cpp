@@ -1,8 +1,13 @@
 // Runs one telemetry source and prints what it delivers, one JSON object a batch; what the tests in this folder read.
 //
-//   print_source sonic-redis URL [POLLS [INTERVAL_MS [alias]]]
+//   print_source sonic-redis URL POLLS INTERVAL_MS [alias]
+//   print_source otlp URL POLLS TIMEOUT_MS [token=SECRET] [remote] [limit=BYTES] MAPPING...
+//   print_source promql URL POLLS INTERVAL_MS [tenant=ID] [authorization=TEXT] MAPPING...
 //
-// Ends after POLLS batches (default 1), or when standard input is closed.
+// MAPPING is metric,signal,kind,switch label,port label,queue label; the last may be empty.
+// Ends after POLLS batches or when standard input is closed.
+#include "aegisd/source_otlp.h"
+#include "aegisd/source_promql.h"
 #include "aegisd/source_sonic_redis.h"
 
 #include <boost/asio/io_context.hpp>
@@ -71,16 +76,70 @@ void print(const Batch& batch, double poll_ms) {
     std::fflush(stdout);
 }
 
+std::vector<std::string> split(std::string_view text, char separator) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == separator) parts.emplace_back();
+        else parts.back() += c;
+    }
+    return parts;
+}
+
+MetricMapping mapping_of(const std::string& argument) {
+    const auto parts = split(argument, ',');
+    MetricMapping mapping;
+    mapping.name = parts.at(0);
+    for (int i = 0; i <= static_cast<int>(Signal::transmit_wait); ++i)
+        if (parts.at(1) == name_of(static_cast<Signal>(i))) mapping.signal = static_cast<Signal>(i);
+    for (const Kind kind : {Kind::counter, Kind::snapshot, Kind::peak})
+        if (parts.at(2) == name_of(kind)) mapping.kind = kind;
+    mapping.switch_label = parts.at(3);
+    mapping.port_label = parts.at(4);
+    if (!parts.at(5).empty()) mapping.queue_label = parts.at(5);
+    return mapping;
+}
+
+std::shared_ptr<Source> make_source(boost::asio::io_context& io, const std::vector<std::string>& args, BatchSink sink) {
+    const std::chrono::milliseconds period(std::stoi(args.at(3)));
+    const std::vector<std::string> more(args.begin() + 4, args.end());
+    if (args[0] == "sonic-redis") {
+        SonicRedisOptions options;
+        options.naming = {"sonic", "leaf1", !more.empty() && more[0] == "alias"};
+        options.url = args[1];
+        options.interval = period;
+        options.maps_interval = period; // so that a test sees a change at the next poll
+        return make_sonic_redis_source(io, options, std::move(sink));
+    }
+    SourceConfig config;
+    config.name = args[0];
+    config.url = args[1];
+    config.interval = period;
+    OtlpOptions otlp;
+    PromqlOptions promql;
+    for (const auto& option : more) {
+        if (option.starts_with("token=")) otlp.bearer_token = option.substr(6);
+        else if (option == "remote") otlp.allow_remote = true;
+        else if (option.starts_with("limit=")) config.body_limit_bytes = std::stoull(option.substr(6));
+        else if (option.starts_with("tenant=")) promql.tenant = option.substr(7);
+        else if (option.starts_with("authorization=")) promql.authorization = option.substr(14);
+        else config.metrics.push_back(mapping_of(option));
+    }
+    otlp.source = promql.source = config;
+    otlp.request_timeout = period;
+    if (args[0] == "otlp") return make_otlp_source(io, otlp, std::move(sink));
+    return make_promql_source(io, promql, std::move(sink));
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     const std::vector<std::string> args(argv + 1, argv + argc);
-    if (args.size() < 2 || args[0] != "sonic-redis") {
-        fmt::print(stderr, "usage: print_source sonic-redis URL [POLLS [INTERVAL_MS [alias]]]\n");
+    if (args.size() < 4) {
+        fmt::print(stderr, "usage: print_source sonic-redis|otlp|promql URL POLLS MILLISECONDS ...\n");
         return 2;
     }
     boost::asio::io_context io;
-    int left = args.size() > 2 ? std::stoi(args[2]) : 1;
+    int left = std::stoi(args[2]);
     std::shared_ptr<Source> source;
     boost::asio::posix::stream_descriptor input(io, dup(STDIN_FILENO));
     const auto stop = [&] {
@@ -92,12 +151,7 @@ int main(int argc, char** argv) {
         print(batch, std::chrono::duration<double, std::milli>(now - batch.polled_at).count());
         if (--left <= 0) stop();
     };
-    SonicRedisOptions options;
-    options.naming = {"sonic", "leaf1", args.size() > 4 && args[4] == "alias"};
-    options.url = args[1];
-    if (args.size() > 3) options.interval = std::chrono::milliseconds(std::stoi(args[3]));
-    options.maps_interval = options.interval; // so that a test sees a change at the next poll
-    source = make_sonic_redis_source(io, options, sink);
+    source = make_source(io, args, sink);
     source->start();
     char byte = 0;
     std::function<void()> watch = [&] {
