@@ -23,6 +23,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/policy.h %D%/policy.cpp \
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
+	%D%/presets.h %D%/presets.cpp \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
 	%D%/promql_response.h %D%/promql_response.cpp \
 	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \

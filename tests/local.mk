@@ -19,6 +19,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/otlp_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
+	%D%/unit/presets_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/promql_response_test.cpp \

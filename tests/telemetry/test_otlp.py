@@ -84,7 +84,7 @@ def test_the_recorded_bodies_are_read_number_by_number():
         assert {time_us for _, _, time_us in batch["readings"]} == {1722458198491000}
     js = "nvswitch_interface_tc_tx_ecn_marked_tc,ecn_marked_packets,counter,host.name,interface,tc"
     for name, content_type, recorded_us in (("js-sdk-export.json", "application/json", 1796096786799000),
-                                            ("js-sdk-export.pb", "application/x-protobuf", 1796096786856000)):
+                                            ("js-sdk-export.pb", "application/x-protobuf", 1796096796856000)):
         with Receiver(js) as receiver:
             # the recording was made a little in what may be our future
             status, _ = receiver.post(shared("otlp", name).read_bytes(), content_type)
