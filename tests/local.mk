@@ -16,6 +16,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/mode_test.cpp \
 	%D%/unit/node_table_test.cpp \
+	%D%/unit/openmetrics_test.cpp \
 	%D%/unit/otlp_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
