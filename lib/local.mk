@@ -11,6 +11,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/fabric.h %D%/fabric.cpp %D%/topology.cpp \
 	%D%/features.h %D%/features.cpp \
 	%D%/footprint.h %D%/footprint.cpp \
+	%D%/freeze_watch.h %D%/freeze_watch.cpp \
 	%D%/freshness.h %D%/freshness.cpp \
 	%D%/histogram.h %D%/histogram.cpp \
 	%D%/hostlist.h %D%/hostlist.cpp \
@@ -21,9 +22,9 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/otlp.h %D%/otlp_json.cpp %D%/otlp_point.h %D%/otlp_point.cpp %D%/otlp_protobuf.cpp \
 	%D%/plan.h %D%/plan.cpp \
 	%D%/policy.h %D%/policy.cpp \
+	%D%/presets.h %D%/presets.cpp \
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
-	%D%/presets.h %D%/presets.cpp \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
 	%D%/promql_response.h %D%/promql_response.cpp \
 	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \

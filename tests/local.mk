@@ -11,6 +11,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \
 	%D%/unit/fabric_test.cpp \
 	%D%/unit/features_test.cpp \
+	%D%/unit/freeze_watch_test.cpp \
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
