@@ -5,6 +5,8 @@ if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
 check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_SOURCES = %D%/unit/main.cpp \
+	%D%/unit/breaker_test.cpp \
+	%D%/unit/client_test.cpp \
 	%D%/unit/config_errors_test.cpp \
 	%D%/unit/config_test.cpp \
 	%D%/unit/counters_test.cpp \
@@ -15,7 +17,9 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/freshness_test.cpp \
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
+	%D%/unit/job_facts_test.cpp \
 	%D%/unit/mode_test.cpp \
+	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
 	%D%/unit/openmetrics_test.cpp \
 	%D%/unit/otlp_test.cpp \
@@ -29,7 +33,8 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/sonic_clock_test.cpp \
 	%D%/unit/sonic_counters_test.cpp \
+	%D%/unit/steer_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
 endif
 include tests/telemetry/local.mk

@@ -73,14 +73,11 @@ class Cluster(Clients):
         return False
 
     def close(self):
-        """End everything; safe to call twice, and on a cluster that never came up."""
+        """End everything at once; safe to call twice, and on a cluster that never came up."""
         try:
-            daemons = [self.slurmctld, *self.slurmds.values()]
-            for daemon in filter(None, daemons):  # all at once, then wait for each
-                daemon.signal(signal.SIGCONT)
-                daemon.signal(signal.SIGTERM)
-            for daemon in [*filter(None, daemons), *filter(None, [self.munged])]:
-                daemon.stop()
+            # Nothing of the state is wanted any more, and slurmctld takes seconds to end in order.
+            for daemon in filter(None, [self.slurmctld, *self.slurmds.values(), self.munged]):
+                daemon.kill()
             if self.directory:
                 kill_leftovers(self.directory)
                 shutil.rmtree(self.directory, ignore_errors=True)
@@ -166,6 +163,12 @@ class Cluster(Clients):
                         self.path(f"slurmd-{node}.out"), env=self.environment(), cwd=self.directory)
         self.slurmds[node] = daemon.start()
 
+    def power_up(self, seconds=60):
+        """Tell Slurm that every CLOUD node is booting; they never finish. Slurm prefers nodes that are up over nodes that are not,
+        so without this the choice of nodes would depend on how far the power-saving thread has come."""
+        self.scontrol("update", f"NodeName={self.shape.hostlist(0, self.shape.nodes)}", "State=POWER_UP")
+        wait_for(lambda: all(state.endswith("#") for state in self.node_states().values()), "all nodes to boot", seconds)
+
     def wait_nodes_up(self, seconds=60):
         def all_idle():
             states = self.node_states()
@@ -191,6 +194,8 @@ class Cluster(Clients):
             for node in self.shape.node_names():
                 self.start_slurmd(node)
             self.wait_nodes_up()
+        else:
+            self.power_up()
 
     def _catch_signals(self):
         """SIGTERM becomes SystemExit, so that the block ends in order. Python does the like for SIGINT itself."""

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+import aegis
+
 NEEDED = {"slurmctld": "slurmctld", "slurmd": "slurmd", "munged": "munge", "sbatch": "slurm-client"}
 
 
@@ -22,3 +24,11 @@ def pytest_collection_modifyitems(items):
     if reason:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def installed():
+    """The install tree is there. A tree without it is a broken build, not a reason to skip."""
+    path = aegis.missing()
+    if path:
+        pytest.fail(f"{path} is missing: run scripts/build, or set AEGIS_STAGE", pytrace=False)

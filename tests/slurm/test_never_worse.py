@@ -1,0 +1,70 @@
+"""Never worse: in mode steer, a job that stock Slurm would start in a pass is started in that pass.
+
+1,000 random jobs through a busy cluster while the pressure of every leaf changes at random. The plugin compares the first inner
+test with its final answer (`losses`); independent of that, Slurm's own start time of every job must be that of its first
+decision: aegisd is asked only about jobs that Slurm would start now.
+"""
+import calendar
+import random
+import time
+
+from exporter import load_of
+from random_jobs import mixed_request
+from steered import steered
+from waiting import wait_for
+
+SEED, JOBS = 7, 1000
+MEAN_ASKS_AT_LEAST = 0.5   # of the jobs; the others still wait at the end
+ACCEPTED_AT_LEAST = 50
+
+
+def submit_until(slurm, generator, exporter):
+    """Batches of batch jobs and arrays; between them, random leaves heat up and cool down and random jobs end."""
+    submitted, jobs = 0, []
+    while submitted < JOBS:
+        for leaf in slurm.shape.leaf_names():
+            exporter.set(leaf, load_of(generator.choice([0, 0, 0.3, 0.7, 1])))
+        for _ in range(20):
+            words = mixed_request(generator, slurm.shape)
+            size = generator.choice([1, 1, 1, 5, 8])
+            jobs.append(slurm.sbatch(*words, *([f"--array=1-{size}"] if size > 1 else [])))
+            submitted += size
+        generator.shuffle(jobs)
+        ended, jobs = jobs[:12], jobs[12:]
+        slurm.scancel("--state=RUNNING", *ended)
+    return submitted
+
+
+def start_times(slurm):
+    """{job key: second it started}, of jobs that have started."""
+    rows = (line.split("|") for line in slurm.squeue("--noheader", "--array", "--states=all", "--format=%i|%S|%N").splitlines())
+    return {key: calendar.timegm(time.strptime(start, "%Y-%m-%dT%H:%M:%S")) for key, start, nodes in rows if nodes and start != "N/A"}
+
+
+def test_no_job_that_slurm_would_start_is_left_pending(installed):
+    generator = random.Random(SEED)
+    with steered(nodes=64, leaves=4, scheduler="bf_interval=2,batch_sched_delay=0,sched_interval=2") as world:
+        submitted = submit_until(world.slurm, generator, world.exporter)
+        assert submitted >= JOBS
+        for _ in range(10):  # let the rest through
+            world.slurm.scancel("--state=RUNNING", "--user=root")
+            before = world.aegis.status()["asks"]
+            if not world.slurm.squeue("--noheader", "--states=PENDING").strip():
+                break
+            wait_for(lambda: world.aegis.status()["asks"] > before, "the next pass", 20)
+        counters = world.aegis.fresh_counters()
+        decisions = world.aegis.decisions()
+        started = start_times(world.slurm)
+
+    assert counters["asks"] >= MEAN_ASKS_AT_LEAST * JOBS
+    assert counters["plans_accepted"] >= ACCEPTED_AT_LEAST, "nothing was steered: the test shows nothing"
+    assert counters["losses"] == 0
+    assert not [row for row in decisions if (row["outcome"] or {}).get("result") == "lost"]
+
+    first = {}
+    for row in decisions:
+        first[row["job_key"]] = min(first.get(row["job_key"], row["time_us"]), row["time_us"])
+    compared = [key for key in first if key in started]
+    assert len(compared) >= MEAN_ASKS_AT_LEAST * JOBS
+    late = {key: started[key] - first[key] / 1e6 for key in compared if started[key] - first[key] / 1e6 > 1}
+    assert late == {}, "seconds between the first decision about a job and its start"
