@@ -1,13 +1,53 @@
-# Telemetry sources of aegisd, as a convenience library that their tests link as well.
-noinst_LTLIBRARIES += %D%/libsources.la
+# aegisd: the daemon. All but main are convenience libraries, so that the unit tests link the same code.
+# The store stands alone: benchmarks and tests link it without the daemon.
+noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegisd.la
+sbin_PROGRAMS += %D%/aegisd
 
-%C%_libsources_la_SOURCES = \
+%C%_libaegisstore_la_SOURCES = \
+	%D%/schema.h %D%/schema.cpp \
+	%D%/sqlite.h %D%/sqlite.cpp \
+	%D%/store.h %D%/store.cpp
+%C%_libaegisstore_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+%C%_libaegisstore_la_LIBADD = $(SQLITE_LIBS) $(FMT_LIBS)
+
+%C%_libaegisd_la_SOURCES = \
 	%D%/clock.h \
+	%D%/collector.h %D%/collector.cpp \
+	%D%/control_commands.h %D%/control_commands.cpp \
+	%D%/control_json.h %D%/control_json.cpp \
+	%D%/control_server.h %D%/control_server.cpp \
+	%D%/daemon.h %D%/daemon.cpp \
+	%D%/decision_json.h %D%/decision_json.cpp \
+	%D%/directory_lock.h %D%/directory_lock.cpp \
+	%D%/engine.h %D%/engine.cpp \
+	%D%/job_facts.h %D%/job_facts.cpp \
+	%D%/log.h %D%/log.cpp \
+	%D%/metric_mapper.h %D%/metric_mapper.cpp \
+	%D%/options.h %D%/options.cpp \
+	%D%/select_connection.h %D%/select_connection.cpp \
+	%D%/select_server.h %D%/select_server.cpp \
+	%D%/service_manager.h %D%/service_manager.cpp \
+	%D%/site.h %D%/site.cpp \
+	%D%/snapshot.h \
+	%D%/source.h %D%/source_prometheus.cpp \
+	%D%/store_sync.h %D%/store_sync.cpp \
+	%D%/telemetry.h %D%/telemetry.cpp \
+	%D%/unix_socket.h %D%/unix_socket.cpp \
+	%D%/wire_messages.h %D%/wire_messages.cpp
+%C%_libaegisd_la_CPPFLAGS = $(AM_CPPFLAGS) $(SPDLOG_CFLAGS) $(SYSTEMD_CFLAGS) \
+	-DAEGIS_VERSION='"$(PACKAGE_VERSION)"'
+%C%_libaegisd_la_LIBADD = $(SPDLOG_LIBS) $(FMT_LIBS) $(SYSTEMD_LIBS) $(BOOST_LIBS)
+
+%C%_aegisd_SOURCES = %D%/main.cpp
+
+%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
+
+# Sources that come after the first release: SONiC over Redis, OTLP, PromQL.
+noinst_LTLIBRARIES += %D%/libsources.la
+%C%_libsources_la_SOURCES = \
 	%D%/gzip.h %D%/gzip.cpp \
 	%D%/http_client.h %D%/http_client.cpp \
-	%D%/metric_mapper.h %D%/metric_mapper.cpp \
 	%D%/resp_reader.h %D%/resp_reader.cpp \
-	%D%/source.h \
 	%D%/source_otlp.h %D%/source_otlp.cpp \
 	%D%/source_promql.h %D%/source_promql.cpp \
 	%D%/source_sonic_redis.h %D%/source_sonic_redis.cpp

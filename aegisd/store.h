@@ -2,8 +2,9 @@
 //
 // A placement row is committed (visible to any other process, safe against kill -9) before record_placement()
 // returns; sync() makes commits safe against power loss and is called once a second from another thread with its own
-// connection. A file that is damaged or written by a newer release is an error that names it: never a fresh start.
-// One Store belongs to one thread.
+// connection. A file that is damaged, emptied or written by a newer release is an error that names it: never a fresh start.
+// Another process's lock is waited for 1 ms at most, then it is an error; a full disk is an error until there is room again.
+// One Store belongs to one thread; several may be open on one directory.
 #pragma once
 
 #include "lib/mode.h"
@@ -66,10 +67,10 @@ struct DecisionRow {
 
 // Newest first; an absent field does not restrict.
 struct DecisionFilter {
-    std::optional<std::string> job; // a job key, or a plain job id
-    std::optional<std::string> user;
-    std::optional<std::string> policy;
-    std::optional<std::int64_t> since_us;
+    std::optional<std::string> job{}; // a job key, a plain job id, or the id of an array for all its tasks
+    std::optional<std::string> user{};
+    std::optional<std::string> policy{};
+    std::optional<std::int64_t> since_us{};
     std::uint32_t limit = 20;
 };
 
@@ -77,7 +78,7 @@ enum class StoreAccess { read_write, read_only };
 
 class Store {
 public:
-    // Creates directory-less files only: the directory must exist. Migrates an older schema (read_write only).
+    // The directory must exist; read_write creates the file in it and migrates an older schema, read_only does neither.
     static std::expected<Store, StoreError> open(const std::string& directory, StoreAccess access);
 
     std::expected<std::uint64_t, StoreError> record_placement(const PlacementRow& row);
@@ -89,7 +90,8 @@ public:
     std::expected<std::optional<Mode>, StoreError> last_mode();
     std::expected<std::optional<DecisionRow>, StoreError> decision(std::uint64_t id);
     std::expected<std::vector<DecisionRow>, StoreError> decisions(const DecisionFilter& filter);
-    std::expected<std::vector<ModeRow>, StoreError> mode_history(std::uint32_t limit);
+    std::expected<std::vector<ModeRow>, StoreError> mode_history(std::uint32_t limit); // newest first
+    std::expected<std::uint64_t, StoreError> placements(); // how many are recorded; reads the whole index, not for the decision path
 
     std::expected<void, StoreError> sync(); // WAL to disk (passive checkpoint)
 

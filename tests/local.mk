@@ -1,5 +1,6 @@
 # Unit tests: Catch2 and RapidCheck in one program. scripts/test counts its test cases.
 EXTRA_DIST += tests/README.md
+include tests/daemon/local.mk
 include tests/slurm/local.mk
 if HAVE_TESTS
 TESTS += %D%/unit/unit_tests
@@ -11,6 +12,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/config_test.cpp \
 	%D%/unit/counters_test.cpp \
 	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \
+	%D%/unit/decision_json_test.cpp \
 	%D%/unit/fabric_test.cpp \
 	%D%/unit/features_test.cpp \
 	%D%/unit/freeze_watch_test.cpp \
@@ -18,11 +20,13 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/histogram_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/job_facts_test.cpp \
+	%D%/unit/metric_mapper_test.cpp \
 	%D%/unit/mode_test.cpp \
 	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
 	%D%/unit/openmetrics_test.cpp \
 	%D%/unit/otlp_test.cpp \
+	%D%/unit/parse_job_facts_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
 	%D%/unit/presets_test.cpp \
@@ -34,7 +38,11 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/sonic_clock_test.cpp \
 	%D%/unit/sonic_counters_test.cpp \
 	%D%/unit/steer_test.cpp \
+	%D%/unit/store_test.cpp \
+	%D%/unit/telemetry_test.cpp \
+	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = plugin/libaegisplugin.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
+%C%_unit_unit_tests_LDADD = aegisd/libaegisd.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
+	lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) $(BOOST_LIBS) -lrapidcheck
 endif
 include tests/telemetry/local.mk

@@ -8,11 +8,11 @@ using namespace aegis;
 namespace {
 
 struct WrongFile {
-    const char* text;
+    std::string text;
     std::vector<std::string> messages;
 };
 
-std::vector<std::string> messages_of(const char* text) {
+std::vector<std::string> messages_of(const std::string& text) {
     auto config = parse_config(text, "a.toml");
     std::vector<std::string> messages;
     if (!config)
@@ -20,9 +20,8 @@ std::vector<std::string> messages_of(const char* text) {
     return messages;
 }
 
-// Concatenated by the compiler; each stands for four or five good lines.
-#define SOURCE "[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://h:9100/metrics\"\n"
-#define METRIC "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch_label = \"sw\"\n"
+const std::string source = "[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://h:9100/metrics\"\n";
+const std::string metric = "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch_label = \"sw\"\n";
 
 const std::vector<WrongFile> wrong_files = {
     {"[select\n",
@@ -138,55 +137,55 @@ const std::vector<WrongFile> wrong_files = {
       R"(a.toml:1: source.type: expected "prometheus", but it is missing)",
       R"(a.toml:1: source.url: expected a URL like "http://host:9100/metrics", without user or password, but it is missing)",
       R"(a.toml:1: source.metric: expected at least one [[source.metric]] after this [[source]])"}},
-    {SOURCE,
+    {source,
      {R"(a.toml:1: source.metric: expected at least one [[source.metric]] after this [[source]])"}},
-    {SOURCE "[[source.metric]]\n",
+    {source + "[[source.metric]]\n",
      {R"(a.toml:5: source.metric.name: expected a metric name of letters, digits, _ and :, but it is missing)",
       R"(a.toml:5: source.metric.signal: expected one of "queue_depth", "ecn_marked_packets", "packets", "bytes", "drops", "pfc_pause", "transmit_wait", but it is missing)",
       R"(a.toml:5: source.metric.kind: expected one of "counter", "snapshot", "peak", but it is missing)"}},
-    {SOURCE "interval = \"100ms\"\n" METRIC,
+    {source + "interval = \"100ms\"\n" + metric,
      {R"(a.toml:5: source.interval = "100ms": expected a duration from 200ms to 1h, as in "1s")"}},
-    {SOURCE "interval = \"500ms\"\ntimeout = \"500ms\"\n" METRIC,
+    {source + "interval = \"500ms\"\ntimeout = \"500ms\"\n" + metric,
      {R"(a.toml:6: source.timeout = "500ms": expected less than the interval)"}},
-    {SOURCE "interval = 5\ntimeout = \"5s\"\n" METRIC,
+    {source + "interval = 5\ntimeout = \"5s\"\n" + metric,
      {R"(a.toml:5: source.interval = 5: expected a duration from 200ms to 1h, as in "1s")"}},
-    {SOURCE "body_limit = \"2TB\"\n" METRIC,
+    {source + "body_limit = \"2TB\"\n" + metric,
      {R"(a.toml:5: source.body_limit = "2TB": expected a size from 1KiB to 1GiB, as in "32MiB")"}},
-    {"[[source]]\nname = \"a\"\ntype = \"redis\"\nurl = \"https://h/metrics\"\n" METRIC,
+    {"[[source]]\nname = \"a\"\ntype = \"redis\"\nurl = \"https://h/metrics\"\n" + metric,
      {R"(a.toml:3: source.type = "redis": expected "prometheus")",
       R"(a.toml:4: source.url = "https://h/metrics": expected a URL like "http://host:9100/metrics", without user or password)"}},
-    {"[[source]]\nname = \"a b\"\ntype = \"prometheus\"\nurl = \"h:9100\"\n" METRIC,
+    {"[[source]]\nname = \"a b\"\ntype = \"prometheus\"\nurl = \"h:9100\"\n" + metric,
      {R"(a.toml:2: source.name = "a b": expected a name of letters, digits, dots, - and _)",
       R"(a.toml:4: source.url = "h:9100": expected a URL like "http://host:9100/metrics", without user or password)"}},
-    {"[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://user:secret@h/metrics\"\n" METRIC,
+    {"[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://user:secret@h/metrics\"\n" + metric,
      {R"(a.toml:4: source.url = "http://user:secret@h/metrics": expected a URL like "http://host:9100/metrics", without user or password)"}},
-    {"[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://h:99999/metrics\"\n" METRIC,
+    {"[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"http://h:99999/metrics\"\n" + metric,
      {R"(a.toml:4: source.url = "http://h:99999/metrics": expected a URL like "http://host:9100/metrics", without user or password)"}},
-    {SOURCE METRIC SOURCE METRIC,
+    {source + metric + source + metric,
      {R"(a.toml:10: source.name = "a": expected a name no other source has; line 1 has it)"}},
-    {SOURCE "[source.metric]\nname = \"m\"\n",
+    {source + "[source.metric]\nname = \"m\"\n",
      {R"(a.toml:5: source.metric: expected tables that begin with [[source.metric]])"}},
-    {SOURCE "[[source.metric]]\nname = \"m-1\"\nsignal = \"depth\"\nkind = \"gauge\"\nswitch = \"s\"\n",
+    {source + "[[source.metric]]\nname = \"m-1\"\nsignal = \"depth\"\nkind = \"gauge\"\nswitch = \"s\"\n",
      {R"(a.toml:6: source.metric.name = "m-1": expected a metric name of letters, digits, _ and :)",
       R"(a.toml:7: source.metric.signal = "depth": expected one of "queue_depth", "ecn_marked_packets", "packets", "bytes", "drops", "pfc_pause", "transmit_wait")",
       R"(a.toml:8: source.metric.kind = "gauge": expected one of "counter", "snapshot", "peak")"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"queue_depth\"\nkind = \"counter\"\nswitch = \"s\"\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"queue_depth\"\nkind = \"counter\"\nswitch = \"s\"\n",
      {R"(a.toml:8: source.metric.kind = "counter": expected "snapshot" or "peak": a depth does not accumulate)"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"snapshot\"\nswitch = \"s\"\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"snapshot\"\nswitch = \"s\"\n",
      {R"(a.toml:8: source.metric.kind = "snapshot": expected "counter": only queue_depth is read as it stands)"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\n",
      {R"(a.toml:5: source.metric: expected exactly one of switch_label and switch)"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch = \"s\"\nswitch_label = \"sw\"\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch = \"s\"\nswitch_label = \"sw\"\n",
      {R"(a.toml:5: source.metric: expected exactly one of switch_label and switch)"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch_label = \"a-b\"\nmatch = { tc = 3 }\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"bytes\"\nkind = \"counter\"\nswitch_label = \"a-b\"\nmatch = { tc = 3 }\n",
      {R"(a.toml:9: source.metric.switch_label = "a-b": expected a label name of letters, digits and _)",
       R"(a.toml:10: source.metric.match = { tc = 3 }: expected a table like { direction = "tx" })"}},
-    {SOURCE METRIC "factor = 0\ncounter_bits = 16\n",
+    {source + metric + "factor = 0\ncounter_bits = 16\n",
      {R"(a.toml:10: source.metric.factor = 0: expected a number from 1e-9 to 1e9)",
       R"(a.toml:11: source.metric.counter_bits = 16: expected 32 or 64)"}},
-    {SOURCE "[[source.metric]]\nname = \"m\"\nsignal = \"queue_depth\"\nkind = \"peak\"\nswitch_label = \"sw\"\ncounter_bits = 32\n",
+    {source + "[[source.metric]]\nname = \"m\"\nsignal = \"queue_depth\"\nkind = \"peak\"\nswitch_label = \"sw\"\ncounter_bits = 32\n",
      {R"(a.toml:10: source.metric.counter_bits = 32: expected kind = "counter" beside it)"}},
-    {SOURCE METRIC METRIC,
+    {source + metric + metric,
      {R"(a.toml:10: source.metric.name = "m": expected another name or another match; line 5 maps the same samples)"}},
     {"[[ports]]\n",
      {R"(a.toml:1: ports.switch: expected a text that is not empty, but it is missing)",

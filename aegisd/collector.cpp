@@ -1,0 +1,69 @@
+#include "aegisd/collector.h"
+
+#include <algorithm>
+#include <spdlog/spdlog.h>
+
+namespace aegis {
+
+Collector::Collector(boost::asio::io_context& io, SitePointer site, Publish publish)
+    : io_(io), telemetry_(std::make_unique<Telemetry>(std::move(site))), timer_(io), publish_(std::move(publish)) {}
+
+void Collector::start() {
+    start_sources();
+    timer_.expires_after(std::chrono::seconds(1));
+    publish_every_second();
+}
+
+void Collector::adopt(SitePointer site) {
+    stop_sources();
+    telemetry_ = std::make_unique<Telemetry>(std::move(site), telemetry_.get());
+    publish_(telemetry_->fold());
+    start_sources();
+}
+
+void Collector::stop() {
+    timer_.cancel();
+    stop_sources();
+}
+
+void Collector::start_sources() {
+    for (const SourceConfig& config : telemetry_->site()->config.sources) {
+        sources_.push_back(make_prometheus_source(io_, config, [this](const Batch& batch) { take(batch); }));
+        sources_.back()->start();
+    }
+}
+
+void Collector::stop_sources() {
+    for (const auto& source : sources_) source->stop();
+    sources_.clear();
+}
+
+// A source that fails is told of when it begins to and when it is well again, not at every poll.
+void Collector::take(const Batch& batch) {
+    const auto& states = telemetry_->sources();
+    const auto state = std::find_if(states.begin(), states.end(), [&](const SourceState& s) { return s.name == batch.source; });
+    const bool was_failing = state->failing;
+    const bool first = state->polls == 0;
+    const std::size_t ports_before = telemetry_->unmapped_ports().size();
+    telemetry_->take(batch);
+    if (batch.failure && !was_failing)
+        spdlog::warn("source {}: {}: its pressure fades until it answers again", batch.source, *batch.failure);
+    if (!batch.failure && (was_failing || first))
+        spdlog::info("source {}: {} readings of {} series", batch.source, batch.readings.size(), state->series);
+    if (!batch.failure && first && batch.readings.empty())
+        spdlog::warn("source {}: answers, but with no sample that a [[source.metric]] maps", batch.source);
+    if (const std::size_t ports = telemetry_->unmapped_ports().size(); ports > ports_before)
+        spdlog::warn("source {}: {} ports that no [[ports]] table maps, such as {}", batch.source, ports - ports_before,
+                     *telemetry_->unmapped_ports().rbegin());
+}
+
+void Collector::publish_every_second() {
+    timer_.async_wait([this](boost::system::error_code stopped) {
+        if (stopped) return;
+        publish_(telemetry_->fold());
+        timer_.expires_at(std::max(timer_.expiry() + std::chrono::seconds(1), std::chrono::steady_clock::now()));
+        publish_every_second();
+    });
+}
+
+} // namespace aegis
