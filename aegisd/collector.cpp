@@ -1,12 +1,14 @@
 #include "aegisd/collector.h"
 
+#include "aegisd/clock.h"
+
 #include <algorithm>
 #include <spdlog/spdlog.h>
 
 namespace aegis {
 
-Collector::Collector(boost::asio::io_context& io, SitePointer site, Publish publish)
-    : io_(io), telemetry_(std::make_unique<Telemetry>(std::move(site))), timer_(io), publish_(std::move(publish)) {}
+Collector::Collector(boost::asio::io_context& io, SitePointer site, HistoryWriter& writer, Publish publish)
+    : io_(io), telemetry_(std::make_unique<Telemetry>(site)), history_(*site), writer_(writer), timer_(io), publish_(std::move(publish)) {}
 
 void Collector::start() {
     start_sources();
@@ -16,14 +18,19 @@ void Collector::start() {
 
 void Collector::adopt(SitePointer site) {
     stop_sources();
-    telemetry_ = std::make_unique<Telemetry>(std::move(site), telemetry_.get());
-    publish_(telemetry_->fold());
+    publish(); // what has come for the old site
+    telemetry_ = std::make_unique<Telemetry>(site, telemetry_.get());
+    history_.adopt(*site);
+    writer_.keep(site->config.history.keep_10s, site->config.history.keep_5min);
+    publish();
     start_sources();
 }
 
 void Collector::stop() {
     timer_.cancel();
     stop_sources();
+    publish();
+    writer_.hand_over(history_.unfinished(), wall_clock());
 }
 
 void Collector::start_sources() {
@@ -57,10 +64,16 @@ void Collector::take(const Batch& batch) {
                      *telemetry_->unmapped_ports().rbegin());
 }
 
+void Collector::publish() {
+    publish_(telemetry_->fold());
+    history_.take(telemetry_->activities());
+    writer_.hand_over(history_.finished(), wall_clock());
+}
+
 void Collector::publish_every_second() {
     timer_.async_wait([this](boost::system::error_code stopped) {
         if (stopped) return;
-        publish_(telemetry_->fold());
+        publish();
         timer_.expires_at(std::max(timer_.expiry() + std::chrono::seconds(1), std::chrono::steady_clock::now()));
         publish_every_second();
     });

@@ -2,6 +2,7 @@
 
 #include "aegisd/clock.h"
 #include "aegisd/control_json.h"
+#include "aegisd/history_json.h"
 #include "lib/settings.h"
 
 #include <boost/json/array.hpp>
@@ -17,6 +18,7 @@ namespace json = boost::json;
 namespace {
 
 constexpr std::int64_t decisions_max = 10'000;
+constexpr std::int64_t links_max = 10'000;
 constexpr std::size_t reason_max_bytes = 1000;
 
 json::object success(json::object result) { return {{"ok", true}, {"result", std::move(result)}}; }
@@ -73,8 +75,8 @@ std::string one_line(std::string text) {
 
 } // namespace
 
-ControlCommands::ControlCommands(const Collector& collector, EnginePort engine, EventTime started)
-    : collector_(collector), engine_(std::move(engine)), started_(started) {}
+ControlCommands::ControlCommands(const Collector& collector, const HistoryWriter& writer, EnginePort engine, EventTime started)
+    : collector_(collector), writer_(writer), engine_(std::move(engine)), started_(started) {}
 
 json::object ControlCommands::failure(Refusal code, std::string_view text) {
     return {{"ok", false}, {"code", static_cast<int>(code)}, {"error", text}};
@@ -89,6 +91,8 @@ void ControlCommands::run(const json::object& request, uid_t caller, std::uint64
     if (name == "decisions") return decisions(request, std::move(done));
     if (name == "explain") return explain(request, std::move(done));
     if (name == "fabric") return fabric(std::move(done));
+    if (name == "fabric_top") return fabric_top(request, std::move(done));
+    if (name == "history") return history(request, std::move(done));
     if (name == "policies") return policies(std::move(done));
     if (name == "config") return config(std::move(done));
     done(failure(Refusal::failed, fmt::format("command: \"{}\" is not known to this aegisd", name)));
@@ -100,7 +104,9 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
         const Site& site = *snapshot.site;
         const Telemetry& telemetry = collector_.telemetry();
         json::array sources;
-        std::uint64_t unmapped = telemetry.unmapped_ports().size();
+        // The reader may fail where the writer does not; then the number is unknown, and nothing else.
+        const auto reader = store();
+        const auto placements = reader ? (*reader)->placements() : std::unexpected(reader.error());
         for (const SourceState& source : telemetry.sources())
             sources.push_back(source_json(source, site.config.freshness, now));
         json::object result{
@@ -117,12 +123,13 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
             {"sources", std::move(sources)},
             {"fabric", json::object{{"leaves", site.fabric.leaves().size()},
                                     {"links", site.fabric.links().size()},
-                                    {"unmapped_ports", unmapped}}},
+                                    {"unmapped_ports", telemetry.unmapped_ports().size()}}},
             {"store", json::object{{"path", snapshot.engine.store_path},
                                    {"ok", !snapshot.engine.store_error},
                                    {"error", snapshot.engine.store_error ? json::value(*snapshot.engine.store_error) : nullptr},
-                                   {"placements", snapshot.engine.placements},
+                                   {"placements", placements ? json::value(*placements) : nullptr},
                                    {"events_lost", snapshot.engine.events_lost}}},
+            {"history", history_status_json(writer_.status())},
             {"asks", snapshot.engine.asks},
             {"plans_offered", snapshot.engine.plans_offered},
             {"plans_accepted", snapshot.engine.plans_accepted},
@@ -209,6 +216,54 @@ void ControlCommands::fabric(Done done) {
     engine_.snapshot([this, done = std::move(done)](EngineSnapshot snapshot) {
         done(success(fabric_json(snapshot, collector_.telemetry().unmapped_ports(), wall_clock())));
     });
+}
+
+void ControlCommands::fabric_top(const json::object& request, Done done) {
+    const auto limit = number_argument(request, "limit", 1, links_max);
+    if (!limit) return done(failure(Refusal::failed, limit.error()));
+    engine_.snapshot([this, limit = static_cast<std::size_t>(limit->value_or(20)), done = std::move(done)](EngineSnapshot snapshot) {
+        done(success(fabric_top_json(snapshot, collector_.history(), limit, wall_clock())));
+    });
+}
+
+void ControlCommands::history(const json::object& request, Done done) {
+    const auto failed = [&](std::string_view text) { done(failure(Refusal::failed, text)); };
+    const auto name = text_argument(request, "link");
+    const auto since = number_argument(request, "since_us", 0, INT64_MAX), step = number_argument(request, "step_s", 1, 366 * 86'400);
+    if (!name) return failed(name.error());
+    for (const auto& argument : {since, step})
+        if (!argument) return failed(argument.error());
+    if (!name->has_value()) return failed("link: expected \"switch/port\"");
+    HistoryQuestion question{**name, {}, *step};
+    if (*since) question.since_s = **since / 1'000'000;
+
+    const Site& site = *collector_.telemetry().site();
+    const auto plan = plan_history(question, site.config.history.keep_10s, wall_clock());
+    if (!plan) return failed(plan.error());
+    const Link* link = nullptr;
+    // a port's name may have slashes, and so may a switch's
+    for (std::size_t slash = question.link.find('/'); slash != std::string::npos && !link; slash = question.link.find('/', slash + 1))
+        if (const auto index = site.fabric.link_of_port(question.link.substr(0, slash), question.link.substr(slash + 1)))
+            link = &site.fabric.links()[at(*index)];
+    const SecondBins* bins = collector_.history().seconds_of(question.link);
+    if (!plan->resolution && bins)
+        return done(success(history_json(*plan, question.link, link, site.fabric, seconds_between(*bins, plan->since_s, plan->until_s))));
+    if (!plan->resolution && link)
+        return failed(fmt::format("{}: no history is kept of this link: history.ports = \"{}\"", question.link, site.config.history.ports));
+
+    if (!telemetry_store_) {
+        auto opened = TelemetryStore::open(site.config.store.directory, StoreAccess::read_only);
+        if (!opened) return done(store_failure(opened.error()));
+        telemetry_store_ = std::move(*opened);
+    }
+    const auto known = telemetry_store_->knows(question.link);
+    const auto rows = telemetry_store_->read(question.link, plan->resolution.value_or(Resolution::ten_seconds), plan->since_s, plan->until_s);
+    if (!known || !rows) {
+        telemetry_store_.reset(); // a file that was replaced is opened anew
+        return done(store_failure((known ? rows.error() : known.error())));
+    }
+    if (!link && !*known) return failed(fmt::format("{}: no such link; \"aegisctl fabric show --links\" lists them", question.link));
+    done(success(history_json(*plan, question.link, link, site.fabric, *rows)));
 }
 
 void ControlCommands::policies(Done done) {

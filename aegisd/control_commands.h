@@ -31,7 +31,7 @@ class ControlCommands {
 public:
     using Done = std::function<void(boost::json::object answer)>;
 
-    ControlCommands(const Collector& collector, EnginePort engine, EventTime started);
+    ControlCommands(const Collector& collector, const HistoryWriter& writer, EnginePort engine, EventTime started);
 
     void run(const boost::json::object& request, uid_t caller, std::uint64_t peers_refused, Done done);
     void note_reload(std::optional<std::string> error) { last_reload_error_ = std::move(error); }
@@ -44,14 +44,18 @@ private:
     void decisions(const boost::json::object& request, Done done);
     void explain(const boost::json::object& request, Done done);
     void fabric(Done done);
+    void fabric_top(const boost::json::object& request, Done done);
+    void history(const boost::json::object& request, Done done);
     void policies(Done done);
     void config(Done done);
     std::expected<Store*, StoreError> store();
 
     const Collector& collector_;
+    const HistoryWriter& writer_;
     EnginePort engine_;
     EventTime started_;
     std::optional<Store> store_;
+    std::optional<TelemetryStore> telemetry_store_;
     std::optional<std::string> last_reload_error_;
 };
 

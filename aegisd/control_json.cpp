@@ -187,4 +187,13 @@ json::object policy_json(const Policy& policy, bool in_force) {
             {"built_in", true}};
 }
 
+json::object history_status_json(const HistoryWriterStatus& status) {
+    return {{"path", status.path},
+            {"ok", !status.error},
+            {"error", or_null(status.error)},
+            {"rows_written", status.written},
+            {"rows_waiting", status.waiting},
+            {"rows_lost", status.lost}};
+}
+
 } // namespace aegis

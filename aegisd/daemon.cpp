@@ -5,6 +5,7 @@
 #include "aegisd/control_server.h"
 #include "aegisd/directory_lock.h"
 #include "aegisd/engine.h"
+#include "aegisd/history_writer.h"
 #include "aegisd/log.h"
 #include "aegisd/select_server.h"
 #include "aegisd/service_manager.h"
@@ -81,8 +82,10 @@ public:
         : site_(std::move(claims.site)), lock_(std::move(claims.lock)), engine_(std::move(claims.engine)),
           select_(engine_loop_, engine_, std::move(claims.select)), tick_timer_(engine_loop_),
           signals_(engine_loop_, SIGTERM, SIGINT, SIGHUP),
-          collector_(side_loop_, site_, [this](FabricStatePointer state) { on_engine([this, state] { observe(state); }); }),
-          commands_(collector_, engine_port(), wall_clock()), control_(side_loop_, commands_, std::move(claims.control), site_),
+          history_writer_({.directory = site_->config.store.directory, .keep_10s = site_->config.history.keep_10s,
+                           .keep_5min = site_->config.history.keep_5min}),
+          collector_(side_loop_, site_, history_writer_, [this](FabricStatePointer state) { on_engine([this, state] { observe(state); }); }),
+          commands_(collector_, history_writer_, engine_port(), wall_clock()), control_(side_loop_, commands_, std::move(claims.control), site_),
           sync_(std::move(claims.sync_store), [this](std::optional<StoreError> error) {
               on_engine([this, error] { engine_.note_sync(error); });
           }) {}
@@ -99,6 +102,7 @@ private:
         select_.start();
         tick_timer_.expires_after(std::chrono::seconds(1));
         tick();
+        history_writer_.start();
         collector_.start();
         control_.start();
         side_thread_ = std::jthread([this] { side_loop_.run(); });
@@ -125,6 +129,7 @@ private:
             side_loop_work_.reset();
         });
         side_thread_.join();
+        history_writer_.stop();
         sync_.stop();
         spdlog::info("ended");
     }
@@ -217,6 +222,7 @@ private:
     asio::signal_set signals_;
     std::chrono::steady_clock::time_point observed_at_ = std::chrono::steady_clock::now();
 
+    HistoryWriter history_writer_;
     Collector collector_;
     ControlCommands commands_;
     ControlServer control_;

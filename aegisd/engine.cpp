@@ -86,7 +86,6 @@ Advice Engine::record(const Decision& decision, const Ask& ask, const JobFacts& 
         return {};
     }
     note_write({});
-    ++placements_;
     if (!decision.offers_plans()) return {*id, {}};
     ++plans_offered_;
     return {*id, decision.plan_nodes};
@@ -155,7 +154,6 @@ EngineStatus Engine::status() const {
     status.asks = asks_;
     status.plans_offered = plans_offered_;
     status.plans_accepted = plans_accepted_;
-    status.placements = placements_;
     status.events_lost = events_lost_;
     return status;
 }

@@ -15,9 +15,7 @@
 #include "lib/pressure_view.h"
 
 #include <cstdint>
-#include <deque>
 #include <expected>
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +36,7 @@ struct EngineStatus {
     Mode mode{};
     std::string store_path;
     std::optional<std::string> store_error;
-    std::uint64_t asks = 0, plans_offered = 0, plans_accepted = 0, placements = 0, events_lost = 0;
+    std::uint64_t asks = 0, plans_offered = 0, plans_accepted = 0, events_lost = 0;
 };
 
 class Engine {
@@ -79,7 +77,7 @@ private:
     FabricStatePointer state_;
     PressureView view_;
     std::optional<std::string> write_error_, sync_error_;
-    std::uint64_t asks_ = 0, plans_offered_ = 0, plans_accepted_ = 0, placements_ = 0, events_lost_ = 0;
+    std::uint64_t asks_ = 0, plans_offered_ = 0, plans_accepted_ = 0, events_lost_ = 0;
 };
 
 } // namespace aegis

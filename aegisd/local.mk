@@ -1,14 +1,20 @@
 # aegisd: the daemon. All but main are convenience libraries, so that the unit tests link the same code.
-# The store stands alone: benchmarks and tests link it without the daemon.
-noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegisd.la
+# The store stands alone: benchmarks and tests link it without the daemon. So does the site: aegisctl checks files with it.
+noinst_LTLIBRARIES += %D%/libaegisstore.la %D%/libaegissite.la %D%/libaegisd.la
 sbin_PROGRAMS += %D%/aegisd
 
 %C%_libaegisstore_la_SOURCES = \
+	%D%/database_file.h %D%/database_file.cpp \
 	%D%/schema.h %D%/schema.cpp \
 	%D%/sqlite.h %D%/sqlite.cpp \
-	%D%/store.h %D%/store.cpp
+	%D%/store.h %D%/store.cpp \
+	%D%/telemetry_store.h %D%/telemetry_store.cpp
 %C%_libaegisstore_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 %C%_libaegisstore_la_LIBADD = $(SQLITE_LIBS) $(FMT_LIBS)
+
+%C%_libaegissite_la_SOURCES = %D%/site.h %D%/site.cpp \
+	%D%/text_file.h %D%/text_file.cpp
+%C%_libaegissite_la_LIBADD = $(FMT_LIBS)
 
 %C%_libaegisd_la_SOURCES = \
 	%D%/clock.h \
@@ -20,6 +26,9 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/decision_json.h %D%/decision_json.cpp \
 	%D%/directory_lock.h %D%/directory_lock.cpp \
 	%D%/engine.h %D%/engine.cpp \
+	%D%/history.h %D%/history.cpp \
+	%D%/history_json.h %D%/history_json.cpp \
+	%D%/history_writer.h %D%/history_writer.cpp \
 	%D%/job_facts.h %D%/job_facts.cpp \
 	%D%/log.h %D%/log.cpp \
 	%D%/metric_mapper.h %D%/metric_mapper.cpp \
@@ -27,7 +36,6 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/select_connection.h %D%/select_connection.cpp \
 	%D%/select_server.h %D%/select_server.cpp \
 	%D%/service_manager.h %D%/service_manager.cpp \
-	%D%/site.h %D%/site.cpp \
 	%D%/snapshot.h \
 	%D%/source.h %D%/source_prometheus.cpp \
 	%D%/store_sync.h %D%/store_sync.cpp \
@@ -40,7 +48,7 @@ sbin_PROGRAMS += %D%/aegisd
 
 %C%_aegisd_SOURCES = %D%/main.cpp
 
-%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
+%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegissite.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
 
 # Sources that come after the first release: SONiC over Redis, OTLP, PromQL.
 noinst_LTLIBRARIES += %D%/libsources.la

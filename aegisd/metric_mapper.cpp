@@ -1,9 +1,13 @@
 #include "aegisd/metric_mapper.h"
 
+#include "lib/fingerprint.h"
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <iterator>
+#include <random>
 
 namespace aegis {
 
@@ -30,63 +34,94 @@ std::optional<unsigned> queue_number(std::string_view text) {
 } // namespace
 
 MetricMapper::MetricMapper(const SourceConfig& config, std::size_t limit)
-    : source_(config.name), mappings_(config.metrics), limit_(limit) {
+    : source_(config.name), mappings_(config.metrics), limit_(std::min(limit, series_max)), seed_(std::random_device{}()),
+      known_(seed_) {
     for (std::size_t i = 0; i < mappings_.size(); ++i) mappings_by_name_[mappings_[i].name].push_back(i);
+    meanings_.push_back({{}, false, false});
+    meanings_.push_back({{}, true, false});
 }
 
 void MetricMapper::begin(EventTime scraped_at) {
     batch_ = Batch{};
     batch_.source = source_;
     batch_.polled_at = scraped_at;
+    known_.rewind();
+    taken_ = 0;
+}
+
+std::size_t MetricMapper::recognise(std::string_view line) {
+    const auto match = known_.expected(line);
+    if (!match) return 0;
+    recognised_ = match->meaning;
+    return match->bytes;
 }
 
 void MetricMapper::take(const PrometheusSample& sample) {
+    if (sample.name.empty()) {
+        ++taken_;
+        return read(recognised_, sample);
+    }
     if (sample.name != last_name_) {
         last_name_ = sample.name;
         const auto found = mappings_by_name_.find(sample.name);
         last_mappings_ = found == mappings_by_name_.end() ? nullptr : &found->second;
     }
     if (!last_mappings_) return;
-    key_.assign(sample.name);
-    for (const PrometheusLabel& label : sample.labels) {
-        key_.push_back('\0');
-        key_.append(label.name);
-        key_.push_back('\0');
-        key_.append(label.value);
-    }
-    auto known = known_.find(std::string_view(key_));
-    if (known == known_.end()) {
-        if (known_.size() >= limit_) {
-            ++batch_.refused;
-            return;
-        }
-        std::vector<Known> meanings;
-        for (std::size_t mapping : *last_mappings_) meanings.push_back(understand(mappings_[mapping], sample));
-        known = known_.emplace(key_, std::move(meanings)).first;
-    }
-    for (const Known& meaning : known->second) read(meaning, sample);
+    ++taken_;
+    if (const auto known = known_.find(sample.series)) return read(*known, sample);
+    const Meaning meaning = understand(sample);
+    read(meaning, sample);
+    if (meaning.overflow || known_.size() >= limit_) return;
+    if (const auto number = remembered(meaning)) known_.add(sample.series, *number);
 }
 
-void MetricMapper::read(const Known& known, const PrometheusSample& sample) {
-    if (known.meaning == Meaning::not_ours) return;
-    const double value = sample.value * known.factor;
+void MetricMapper::read(std::uint32_t number, const PrometheusSample& sample) {
+    if (number & in_meanings) return read(meanings_[number & ~in_meanings], sample);
+    read(Target{SeriesIndex{number & ((1u << series_bits) - 1)}, number >> series_bits}, sample);
+}
+
+void MetricMapper::read(const Meaning& meaning, const PrometheusSample& sample) {
+    if (meaning.unusable || meaning.overflow) ++batch_.refused;
+    for (const Target& target : meaning.targets) read(target, sample);
+}
+
+void MetricMapper::read(Target target, const PrometheusSample& sample) {
+    const double value = sample.value * mappings_[target.mapping].factor;
     EventTime time = batch_.polled_at;
     // Milliseconds far outside any calendar would overflow as microseconds.
     constexpr std::int64_t timestamp_ms_max = INT64_MAX / 1000;
     const bool dated = sample.timestamp_ms.has_value();
     const bool impossible = dated && (*sample.timestamp_ms < 0 || *sample.timestamp_ms > timestamp_ms_max);
     if (dated && !impossible) time = EventTime(std::chrono::milliseconds(*sample.timestamp_ms));
-    if (known.meaning == Meaning::unusable || impossible || !std::isfinite(value) || value < 0 ||
-        time > batch_.polled_at + clock_slack) {
+    if (impossible || !std::isfinite(value) || value < 0 || time > batch_.polled_at + clock_slack) {
         ++batch_.refused;
         return;
     }
-    batch_.readings.push_back({known.series, value, time});
+    if (batch_.readings.empty()) batch_.readings.reserve(readings_before_);
+    batch_.readings.push_back({target.series, value, time});
 }
 
-MetricMapper::Known MetricMapper::understand(const MetricMapping& mapping, const PrometheusSample& sample) {
-    for (const auto& [label, value] : mapping.match)
-        if (label_of(sample, label) != value) return {Meaning::not_ours, {}, 1};
+MetricMapper::Meaning MetricMapper::understand(const PrometheusSample& sample) {
+    Meaning meaning;
+    for (const std::size_t place : *last_mappings_) {
+        const MetricMapping& mapping = mappings_[place];
+        const auto fits = [&](const auto& wanted) { return label_of(sample, wanted.first) == wanted.second; };
+        if (!std::ranges::all_of(mapping.match, fits)) continue;
+        const auto series = series_of(mapping, sample);
+        if (!series) {
+            meaning.unusable = true;
+            continue;
+        }
+        const auto index = intern(*series);
+        if (index)
+            meaning.targets.push_back({*index, static_cast<std::uint32_t>(place)});
+        else
+            meaning.overflow = true;
+    }
+    return meaning;
+}
+
+std::optional<Series> MetricMapper::series_of(const MetricMapping& mapping, const PrometheusSample& sample) const {
     Series series;
     series.source = source_;
     series.signal = mapping.signal;
@@ -95,31 +130,58 @@ MetricMapper::Known MetricMapper::understand(const MetricMapping& mapping, const
     const auto sw = mapping.switch_label.empty() ? std::optional<std::string_view>(mapping.sw)
                                                  : label_of(sample, mapping.switch_label);
     const auto port = label_of(sample, mapping.port_label);
-    if (!sw || sw->empty() || !port || port->empty()) return {Meaning::unusable, {}, 1};
+    if (!sw || sw->empty() || !port || port->empty()) return std::nullopt;
     series.sw = *sw;
     series.port = *port;
     if (mapping.queue_label) {
         const auto queue = label_of(sample, *mapping.queue_label);
         series.queue = queue ? queue_number(*queue) : std::nullopt;
-        if (!series.queue) return {Meaning::unusable, {}, 1};
+        if (!series.queue) return std::nullopt;
     }
-    return {Meaning::series, intern(series), mapping.factor};
+    return series;
 }
 
-SeriesIndex MetricMapper::intern(const Series& series) {
-    const std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", series.sw, series.port,
-                                        series.queue ? static_cast<int>(*series.queue) : -1,
-                                        static_cast<int>(series.signal), static_cast<int>(series.kind),
-                                        series.wraps_at.value_or(0));
-    const auto [place, is_new] = index_of_series_.emplace(key, SeriesIndex{next_index_});
-    if (is_new) {
-        ++next_index_;
-        batch_.announced.push_back(series);
-    }
-    return place->second;
+// Meanings are few: one target a line is the rule, and all lines that mean nothing, or are unusable, share one each.
+std::optional<std::uint32_t> MetricMapper::remembered(const Meaning& meaning) {
+    if (meaning.targets.empty()) return in_meanings | (meaning.unusable ? 1u : 0u);
+    const Target& first = meaning.targets.front();
+    if (meaning.targets.size() == 1 && !meaning.unusable && first.mapping < 1u << mapping_bits)
+        return first.mapping << series_bits | static_cast<std::uint32_t>(first.series);
+    if (meanings_.size() >= limit_ + 2) return std::nullopt;
+    meanings_.push_back(meaning);
+    return in_meanings | static_cast<std::uint32_t>(meanings_.size() - 1);
 }
 
-Batch MetricMapper::end() { return hand_over(); }
+std::optional<SeriesIndex> MetricMapper::intern(const Series& series) {
+    if (index_of_identity_.empty())
+        for (std::size_t i = 0; i < identities_.size(); ++i)
+            index_of_identity_.emplace(identities_[i], SeriesIndex{static_cast<std::uint32_t>(i)});
+    key_.clear();
+    fmt::format_to(std::back_inserter(key_), "{}\n{}\n{}\n{}\n{}\n{}", series.sw, series.port,
+                   series.queue ? static_cast<int>(*series.queue) : -1, static_cast<int>(series.signal),
+                   static_cast<int>(series.kind), series.wraps_at.value_or(0));
+    const std::uint64_t identity = fingerprint(key_, seed_);
+    if (const auto known = index_of_identity_.find(identity); known != index_of_identity_.end()) return known->second;
+    if (identities_.size() >= limit_) return std::nullopt;
+    const SeriesIndex index{static_cast<std::uint32_t>(identities_.size())};
+    identities_.push_back(identity);
+    index_of_identity_.emplace(identity, index);
+    batch_.announced.push_back(series);
+    return index;
+}
+
+Batch MetricMapper::end() {
+    // Lines that have not come again: more of them than of those that have, with some allowance for small exporters.
+    constexpr std::size_t allowance = 1000;
+    if (known_.size() > 2 * taken_ + allowance || known_.size() >= limit_)
+        known_.forget_unseen();
+    else if (known_.size() != lines_before_)
+        known_.settle();
+    lines_before_ = known_.size();
+    if (!batch_.announced.empty()) identities_.shrink_to_fit();
+    readings_before_ = batch_.readings.size();
+    return hand_over();
+}
 
 Batch MetricMapper::fail(std::string failure) {
     batch_.failure = std::move(failure);
@@ -128,10 +190,9 @@ Batch MetricMapper::fail(std::string failure) {
 }
 
 Batch MetricMapper::hand_over() {
+    index_of_identity_ = decltype(index_of_identity_)(); // "= {}" would keep the memory
     Batch batch = std::move(batch_);
-    const std::size_t readings = batch.readings.size();
     begin(batch.polled_at);
-    batch_.readings.reserve(readings); // the next scrape brings as many
     return batch;
 }
 

@@ -64,6 +64,57 @@ CREATE TABLE mode_change (
 
 constexpr const char* ladder_of_decisions[] = {version_1};
 
+// link           the ports that were ever recorded, "switch/port"
+// roll_up_10s    what a link did in ten seconds, counted from the epoch; NULL where nothing was read
+// roll_up_5min   the same in five minutes
+// Rows come in the order of time, all links together: by that order they are written, and pruned from the beginning.
+constexpr char telemetry_version_1[] = R"sql(
+CREATE TABLE link (
+    id   INTEGER PRIMARY KEY,
+    name TEXT    NOT NULL UNIQUE
+) STRICT;
+CREATE TABLE roll_up_10s (
+    start_s       INTEGER NOT NULL,
+    link          INTEGER NOT NULL REFERENCES link (id),
+    covered_us    INTEGER NOT NULL,
+    bytes         INTEGER,
+    packets       INTEGER,
+    marked        INTEGER,
+    drops         INTEGER,
+    pauses        INTEGER,
+    waits         INTEGER,
+    peak_bytes    INTEGER,
+    depth_count   INTEGER NOT NULL,
+    depth_sum     REAL    NOT NULL,
+    depth_max     REAL    NOT NULL,
+    pressure_count INTEGER NOT NULL,
+    pressure_sum  REAL    NOT NULL,
+    pressure_max  REAL    NOT NULL,
+    PRIMARY KEY (start_s, link)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE roll_up_5min (
+    start_s       INTEGER NOT NULL,
+    link          INTEGER NOT NULL REFERENCES link (id),
+    covered_us    INTEGER NOT NULL,
+    bytes         INTEGER,
+    packets       INTEGER,
+    marked        INTEGER,
+    drops         INTEGER,
+    pauses        INTEGER,
+    waits         INTEGER,
+    peak_bytes    INTEGER,
+    depth_count   INTEGER NOT NULL,
+    depth_sum     REAL    NOT NULL,
+    depth_max     REAL    NOT NULL,
+    pressure_count INTEGER NOT NULL,
+    pressure_sum  REAL    NOT NULL,
+    pressure_max  REAL    NOT NULL,
+    PRIMARY KEY (start_s, link)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr const char* ladder_of_telemetry[] = {telemetry_version_1};
+
 constexpr char sql_version[] = "PRAGMA user_version";
 constexpr char sql_application[] = "PRAGMA application_id";
 constexpr char sql_tables[] = "SELECT count(*) FROM sqlite_schema";
@@ -106,6 +157,7 @@ std::expected<void, StoreError> climb(Connection& connection, const char* rung, 
 } // namespace
 
 std::span<const char* const> migrations() { return ladder_of_decisions; }
+std::span<const char* const> telemetry_migrations() { return ladder_of_telemetry; }
 
 std::expected<void, StoreError> migrate(Connection& connection, std::span<const char* const> ladder) {
     auto version = version_of(connection, ladder.size());

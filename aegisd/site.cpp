@@ -1,32 +1,16 @@
 #include "aegisd/site.h"
 
-#include <cerrno>
+#include "aegisd/text_file.h"
+
+#include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fmt/format.h>
-#include <fstream>
+#include <iterator>
 #include <pwd.h>
 
 namespace aegis {
 
 namespace {
-
-// A 100,000-node topology.conf without ranges is 3 MB, an aegisd.toml that maps 64k ports one by one 10 MB.
-constexpr std::size_t file_limit_bytes = 64u << 20;
-
-std::expected<std::string, std::string> read_file(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) return std::unexpected(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-    std::string text;
-    char chunk[65536];
-    while (in.read(chunk, sizeof chunk), in.gcount() > 0) {
-        text.append(chunk, static_cast<std::size_t>(in.gcount()));
-        if (text.size() > file_limit_bytes)
-            return std::unexpected(fmt::format("{}: larger than {} bytes", path, file_limit_bytes));
-    }
-    if (in.bad()) return std::unexpected(fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
-    return text;
-}
 
 std::vector<std::string> lines_of(const ConfigErrors& errors) {
     std::vector<std::string> lines;
@@ -44,30 +28,46 @@ std::optional<uid_t> uid_of(const std::string& user) {
 
 } // namespace
 
-std::expected<SitePointer, std::vector<std::string>> load_site(const std::string& file, EventTime now) {
-    const auto text = read_file(file);
+std::expected<SiteFiles, std::vector<std::string>> read_site_files(const std::string& file) {
+    const auto text = read_text_file(file);
     if (!text) return std::unexpected(std::vector{text.error()});
     auto config = parse_config(*text, file);
     if (!config) return std::unexpected(lines_of(config.error()));
 
-    const auto topology_text = read_file(config->fabric.topology);
+    const auto topology_text = read_text_file(config->fabric.topology);
     if (!topology_text)
         return std::unexpected(std::vector{fmt::format("{}: fabric.topology: {}", file, topology_text.error())});
-    const auto topology = parse_topology(*topology_text, config->fabric.topology);
+    auto topology = parse_topology(*topology_text, config->fabric.topology);
     if (!topology) return std::unexpected(lines_of(topology.error()));
-    auto fabric = Fabric::build(*topology, config->ports);
+
+    std::vector<PortGroup> ports = config->ports;
+    if (const auto& table_file = config->fabric.ports) {
+        const auto table_text = read_text_file(*table_file);
+        if (!table_text) return std::unexpected(std::vector{fmt::format("{}: fabric.ports: {}", file, table_text.error())});
+        auto table = parse_port_table(*table_text, *table_file);
+        if (!table) return std::unexpected(lines_of(table.error()));
+        std::ranges::move(*table, std::back_inserter(ports));
+    }
+    return SiteFiles{std::move(*config), std::move(*topology), std::move(ports)};
+}
+
+std::expected<SitePointer, std::vector<std::string>> load_site(const std::string& file, EventTime now) {
+    auto files = read_site_files(file);
+    if (!files) return std::unexpected(std::move(files.error()));
+    Config& config = files->config;
+    auto fabric = Fabric::build(files->topology, files->ports);
     if (!fabric) return std::unexpected(lines_of(fabric.error()));
 
-    const Policy* policy = find_policy(config->placement.policy);
+    const Policy* policy = find_policy(config.placement.policy);
     if (!policy) {
         std::string names;
         for (const Policy& known : built_in_policies()) names += (names.empty() ? "" : ", ") + known.name;
         return std::unexpected(std::vector{fmt::format("{}: placement.policy = \"{}\": expected one of {}", file,
-                                                       config->placement.policy, names)});
+                                                       config.placement.policy, names)});
     }
-    const std::optional<uid_t> slurm_uid = uid_of(config->select.slurm_user);
+    const std::optional<uid_t> slurm_uid = uid_of(config.select.slurm_user);
     return std::make_shared<const Site>(
-        Site{file, std::move(*config), std::move(*fabric), *policy, slurm_uid, now});
+        Site{file, std::move(config), std::move(*fabric), *policy, slurm_uid, now});
 }
 
 std::vector<std::string> needs_restart(const Site& running, const Site& next) {

@@ -1,4 +1,4 @@
-// What the administrator wrote, read and checked as a whole: aegisd.toml and the topology.conf it names.
+// What the administrator wrote, read and checked as a whole: aegisd.toml, and the topology.conf and port table it names.
 //
 // A Site is immutable; a reload builds another one. Threads share it by pointer. Failure is the list of every
 // error found, each a line an operator can act on; nothing is half-loaded.
@@ -26,6 +26,15 @@ struct Site {
     std::optional<uid_t> slurm_uid;  // absent: no such user here, only root may connect
     EventTime loaded_at{};
 };
+
+// The files behind a Site, each good by itself: what aegisctl fabric check looks at.
+struct SiteFiles {
+    Config config;
+    std::vector<TopologyLine> topology;
+    std::vector<PortGroup> ports; // those of aegisd.toml, then those of the port table it names
+};
+
+std::expected<SiteFiles, std::vector<std::string>> read_site_files(const std::string& file);
 
 using SitePointer = std::shared_ptr<const Site>;
 

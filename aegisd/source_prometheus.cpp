@@ -152,6 +152,7 @@ private:
             co_return fmt::format("HTTP {} {}{}", status, std::string_view(parser.get().reason()), hint);
         }
         PrometheusText text([this](const PrometheusSample& sample) { mapper_.take(sample); });
+        text.recognise_with([this](std::string_view line) { return mapper_.recognise(line); });
         while (!parser.is_done()) {
             parser.get().body().data = chunk_.data();
             parser.get().body().size = chunk_.size();

@@ -48,6 +48,12 @@ Query& Query::bind(int parameter, std::string_view text) {
     return *this;
 }
 
+Query& Query::bind(int parameter, double value) {
+    [[maybe_unused]] int code = sqlite3_bind_double(statement_, parameter, value);
+    assert(code == SQLITE_OK);
+    return *this;
+}
+
 Query& Query::bind_if(int parameter, const std::optional<std::int64_t>& value) {
     return value ? bind(parameter, *value) : *this; // unbound is NULL
 }

@@ -32,6 +32,7 @@ public:
     // Text is not copied: it must live until the Query goes.
     Query& bind(int parameter, std::int64_t value);
     Query& bind(int parameter, std::string_view text);
+    Query& bind(int parameter, double value);
     Query& bind_if(int parameter, const std::optional<std::int64_t>& value); // nothing is NULL
     Query& bind_if(int parameter, const std::optional<std::string>& text);
 
@@ -40,6 +41,7 @@ public:
 
     std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
     std::optional<std::int64_t> maybe_integer(int column) const;
+    double real(int column) const { return sqlite3_column_double(statement_, column); }
     std::string text(int column) const;
 
 private:

@@ -1,28 +1,25 @@
 #include "aegisd/store.h"
 
+#include "aegisd/database_file.h"
 #include "aegisd/schema.h"
 #include "aegisd/sqlite.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fcntl.h>
-#include <filesystem>
 #include <fmt/format.h>
-#include <unistd.h>
 
 namespace aegis {
 namespace {
 
 // In the decision path another process's write lock is worth a millisecond, no more: the plugin waits two.
 constexpr std::chrono::milliseconds lock_wait{1};
-// While opening nobody waits for an answer yet, and another aegisd may just be closing.
-constexpr std::chrono::milliseconds opening_lock_wait{2000};
-// After a burst the WAL shrinks to this again; a second of 20,000 placements at 3 pages each would be 240 MB.
+// The first write after a checkpoint starts the WAL over and waits until its new header is on disk: milliseconds that the decision
+// path does not have. So commits are made durable by syncing the WAL itself, and it is moved into the database only when it
+// has grown to this: about 3,000 jobs at 10 KiB, of which one may wait. Started over, it shrinks to the limit below it.
+constexpr sqlite3_int64 checkpoint_bytes = 32 << 20;
 constexpr char sql_settings_writer[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;"
-                                       "PRAGMA journal_size_limit = 67108864; PRAGMA trusted_schema = OFF;";
-constexpr char sql_settings_reader[] = "PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;";
+                                       "PRAGMA journal_size_limit = 8388608; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
+constexpr char sql_settings_reader[] = "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;";
 
 constexpr char sql_add_placement[] =
     "INSERT INTO placement (time_us, job_key, job_id, job_name, user, account, partition, mode, policy, policy_hash, reason, nodes, plans, "
@@ -94,53 +91,10 @@ DecisionRow decision_from(const Query& row) {
     return decision;
 }
 
-StoreError system_error(const std::string& path, const char* what) {
-    int reason = errno;
-    return {fmt::format("{}: {}: {} ({})", path, what, std::strerror(reason), strerrorname_np(reason)), reason};
-}
-
-// The file comes into being complete or not at all, so that an empty one is always the sign of damage.
-std::expected<void, StoreError> create(const std::string& directory, const std::string& path) {
-    std::string unfinished = path + ".new";
-    if (unlink(unfinished.c_str()) != 0 && errno != ENOENT) return std::unexpected(system_error(unfinished, "cannot be replaced"));
-    // SQLite would try again without writing and report that errno instead; job names are not for everybody
-    int file = ::open(unfinished.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
-    if (file < 0) return std::unexpected(system_error(unfinished, "cannot be created"));
-    close(file);
-    {
-        auto connection = Connection::open(unfinished, SQLITE_OPEN_READWRITE);
-        if (!connection) return std::unexpected(connection.error());
-        if (auto done = migrate(*connection, migrations()); !done) return done;
-    }
-    if (link(unfinished.c_str(), path.c_str()) != 0 && errno != EEXIST) return std::unexpected(system_error(path, "cannot be created"));
-    unlink(unfinished.c_str());
-    int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced = fd >= 0 && fsync(fd) == 0;
-    auto result = synced ? std::expected<void, StoreError>{} : std::unexpected(system_error(directory, "cannot be synced"));
-    if (fd >= 0) close(fd);
-    return result;
-}
-
-// Nothing at all: a first start. A WAL without its database, or an empty file: somebody lost data, and must know.
-std::expected<void, StoreError> make_sure_it_exists(const std::string& directory, const std::string& path, StoreAccess access) {
-    std::error_code ignored;
-    auto bytes_of = [&ignored](const std::string& file) {
-        auto bytes = std::filesystem::file_size(file, ignored);
-        return ignored ? std::uintmax_t{0} : bytes;
-    };
-    if (faccessat(AT_FDCWD, path.c_str(), F_OK, AT_EACCESS) != 0) {
-        if (errno != ENOENT || access == StoreAccess::read_only) return std::unexpected(system_error(path, "cannot be opened"));
-        if (bytes_of(path + "-wal") > 0)
-            return std::unexpected(StoreError{fmt::format("{}: missing, but its journal {}-wal is there; restore the database or move the journal away",
-                                                          path, path)});
-        return create(directory, path);
-    }
-    // SQLite opens a file it may not write to without complaint: find out now, not at the first decision
-    if (access == StoreAccess::read_write && faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0)
-        return std::unexpected(system_error(path, "not writable"));
-    if (std::filesystem::is_regular_file(path, ignored) && bytes_of(path) == 0)
-        return std::unexpected(StoreError{fmt::format("{}: empty, so it was damaged; restore it from a copy or remove it, nothing is started over by itself", path)});
-    return {};
+// Writes what is there already, so that the WAL and its header are on disk before the first decision. On a full disk that fails,
+// and so will the first decision, which is told then.
+void start_journal(Connection& connection) {
+    static_cast<void>(connection.execute(fmt::format("PRAGMA application_id = {}", store_application_id).c_str()));
 }
 
 std::optional<std::int64_t> as_job_id(const std::string& text) {
@@ -181,15 +135,15 @@ Store::~Store() = default;
 
 std::expected<Store, StoreError> Store::open(const std::string& directory, StoreAccess access) {
     std::string path = directory + "/decisions.db";
-    if (auto exists = make_sure_it_exists(directory, path, access); !exists) return std::unexpected(exists.error());
-    bool writer = access == StoreAccess::read_write;
-    auto connection = Connection::open(path, writer ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY);
+    auto connection = open_database(directory, path, access, migrations());
     if (!connection) return std::unexpected(connection.error());
-    connection->wait_for_locks(opening_lock_wait);
-    auto ready = writer ? migrate(*connection, migrations()) : require_current(*connection, migrations());
-    if (ready) ready = connection->execute(writer ? sql_settings_writer : sql_settings_reader);
+    bool writer = access == StoreAccess::read_write;
+    auto ready = connection->execute(writer ? sql_settings_writer : sql_settings_reader);
     if (!ready) return std::unexpected(ready.error());
-    if (writer) connection->wait_for_locks(lock_wait);
+    if (writer) {
+        start_journal(*connection);
+        connection->wait_for_locks(lock_wait);
+    }
     return Store(std::make_unique<Impl>(std::move(*connection)));
 }
 
@@ -275,8 +229,17 @@ std::expected<std::uint64_t, StoreError> Store::placements() {
 }
 
 std::expected<void, StoreError> Store::sync() {
-    int code = sqlite3_wal_checkpoint_v2(impl_->connection.handle(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-    // busy: another connection is checkpointing, so it syncs these commits too
+    // a connection opens the WAL with its first statement
+    if (auto version = impl_->connection.number("PRAGMA schema_version"); !version) return std::unexpected(version.error());
+    sqlite3* database = impl_->connection.handle();
+    sqlite3_file* journal = nullptr;
+    sqlite3_int64 bytes = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+    if (code == SQLITE_OK) code = journal->pMethods->xSync(journal, SQLITE_SYNC_NORMAL);
+    if (code == SQLITE_OK) code = journal->pMethods->xFileSize(journal, &bytes);
+    if (code == SQLITE_OK && bytes >= checkpoint_bytes)
+        code = sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+    // busy: another connection is checkpointing
     if (code != SQLITE_OK && (code & 0xff) != SQLITE_BUSY) return std::unexpected(impl_->connection.error(code));
     return {};
 }

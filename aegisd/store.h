@@ -93,7 +93,7 @@ public:
     std::expected<std::vector<ModeRow>, StoreError> mode_history(std::uint32_t limit); // newest first
     std::expected<std::uint64_t, StoreError> placements(); // how many are recorded; reads the whole index, not for the decision path
 
-    std::expected<void, StoreError> sync(); // WAL to disk (passive checkpoint)
+    std::expected<void, StoreError> sync(); // WAL to disk; when it has grown, into the database
 
     const std::string& path() const;
 

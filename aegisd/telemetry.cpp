@@ -1,7 +1,10 @@
 #include "aegisd/telemetry.h"
 
+#include "aegisd/history.h"
+
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <utility>
 
 namespace aegis {
@@ -85,7 +88,6 @@ Telemetry::Telemetry(SitePointer site, const Telemetry* before) : site_(std::mov
     }
     series_.resize(source_states_.size());
     const std::vector<Link>& links = site_->fabric.links();
-    gathered_.resize(links.size());
     links_.reserve(links.size());
     const bool keeps = before && same(before->site_->config.pressure, site_->config.pressure);
     for (const Link& link : links) {
@@ -94,6 +96,9 @@ Telemetry::Telemetry(SitePointer site, const Telemetry* before) : site_(std::mov
             links_.push_back(before->links_[at(*known)]);
         else
             links_.push_back({LinkPressure(site_->config.pressure, link.rate_bps), {}, {}, {}});
+        const bool remembered = has_history(*site_, link);
+        history_of_link_.push_back(remembered ? static_cast<std::uint32_t>(amounts_.size()) : no_history);
+        if (remembered) amounts_.emplace_back();
     }
 }
 
@@ -110,7 +115,10 @@ void Telemetry::take(const Batch& batch) {
         source.last_failure_at = batch.polled_at;
     }
     for (const Series& series : batch.announced) announce(found->second, series);
+    if (!batch.announced.empty()) series_[found->second].shrink_to_fit();
     for (const Reading& reading : batch.readings) read(found->second, reading);
+    const auto place = static_cast<std::uint32_t>(found->second);
+    if (std::ranges::find(touched_sources_, place) == touched_sources_.end()) touched_sources_.push_back(place);
 }
 
 void Telemetry::announce(std::size_t source, const Series& series) {
@@ -121,39 +129,72 @@ void Telemetry::announce(std::size_t source, const Series& series) {
         ++state.unmapped_series;
         if (unmapped_ports_.size() < unmapped_ports_named) unmapped_ports_.insert(series.sw + "/" + series.port);
     }
-    const double rate_bps = link ? site_->fabric.links()[at(*link)].rate_bps : 0;
-    SeriesState next{link, series.signal, series.kind, Counter(limits_of(series, rate_bps))};
-    series_[source].push_back(std::move(next));
+    SeriesState next;
+    if (link) {
+        next.link = static_cast<std::uint32_t>(*link);
+        next.rule = rule_of(series, site_->fabric.links()[at(*link)].rate_bps);
+    }
+    series_[source].push_back(next);
+}
+
+std::uint16_t Telemetry::rule_of(const Series& series, double rate_bps) {
+    const Rule rule{series.signal, series.kind, limits_of(series, rate_bps)};
+    const auto known = std::ranges::find(rules_, rule);
+    const auto place = static_cast<std::uint16_t>(known - rules_.begin());
+    if (known == rules_.end()) rules_.push_back(rule);
+    assert(rules_.size() <= rules_max);
+    return place;
 }
 
 void Telemetry::read(std::size_t source, const Reading& reading) {
     SourceState& state = source_states_[source];
     state.newest = std::max(state.newest.value_or(reading.time), reading.time);
     SeriesState& series = series_[source][static_cast<std::size_t>(reading.series)];
-    if (!series.link) return;
-    if (series.kind == Kind::counter) {
-        const CounterStep step = series.counter.read(reading.value, reading.time);
+    if (series.link == unmapped) return;
+    const Rule& rule = rules_[series.rule];
+    const std::uint32_t history = history_of_link_[series.link];
+    if (rule.kind == Kind::counter) {
+        const CounterStep step = series.counter.read(rule.limits, reading.value, reading.time);
         ++state.events[static_cast<std::size_t>(step.event)];
         if (!step.counts()) return;
-        series.delta += step.delta;
-        series.interval += step.interval;
+        series.amount += static_cast<float>(step.delta);
+        series.interval_us += static_cast<std::uint32_t>(step.interval.count());
+        if (history != no_history) count(amounts_[history], rule, step.delta);
     } else {
-        if (series.signal != Signal::queue_depth) return; // a rate at one moment says nothing of an interval
-        if (series.newest && reading.time <= *series.newest) return;
-        series.newest = reading.time;
-        series.largest = std::max(series.largest.value_or(0), reading.value);
+        if (rule.signal != Signal::queue_depth) return; // a rate at one moment says nothing of an interval
+        if (!series.counter.renew(reading.time)) return;
+        series.amount = std::max(series.amount, static_cast<float>(reading.value));
+        if (history != no_history) count(amounts_[history], rule, reading.value);
     }
-    LinkRecord& link = links_[at(*series.link)];
+    LinkRecord& link = links_[series.link];
     link.newest = std::max(link.newest.value_or(reading.time), reading.time);
-    if (!series.touched) touched_series_.push_back({static_cast<std::uint32_t>(source), reading.series});
     series.touched = true;
 }
 
+void Telemetry::count(RollUp& amounts, const Rule& rule, double amount) const {
+    const std::int64_t whole = std::llround(amount);
+    switch (rule.signal) {
+    case Signal::bytes: return add(amounts.bytes, whole);
+    case Signal::packets: return add(amounts.packets, whole);
+    case Signal::ecn_marked_packets: return add(amounts.marked_packets, whole);
+    case Signal::drops: return add(amounts.drops, whole);
+    case Signal::pfc_pause: return add(amounts.pauses, whole);
+    case Signal::transmit_wait: return add(amounts.waits, whole);
+    case Signal::queue_depth:
+        if (rule.kind == Kind::peak) return raise(amounts.peak_bytes, whole);
+        amounts.depth_bytes = Gauge::of(std::max(amount, amounts.depth_bytes.largest)); // of all queues and readings: one look at the link
+    }
+}
+
 FabricStatePointer Telemetry::fold() {
-    for (SeriesPlace place : touched_series_) gather(place);
-    touched_series_.clear();
-    for (LinkIndex link : touched_links_) finish(link);
-    touched_links_.clear();
+    activities_.clear();
+    std::vector<Gathered> gathered(links_.size());
+    for (std::uint32_t source : touched_sources_)
+        for (SeriesState& series : series_[source])
+            if (series.touched) gather(source, series, gathered[series.link]);
+    touched_sources_.clear();
+    for (std::size_t link = 0; link < links_.size(); ++link)
+        if (gathered[link].any) finish(LinkIndex{static_cast<std::uint32_t>(link)}, gathered[link]);
 
     auto state = std::make_shared<FabricState>();
     state->site = site_;
@@ -174,39 +215,31 @@ FabricStatePointer Telemetry::fold() {
     return state;
 }
 
-void Telemetry::gather(SeriesPlace place) {
-    SeriesState& series = series_[place.source][static_cast<std::size_t>(place.series)];
-    Gathered& link = gathered_[at(*series.link)];
-    const double per_second = series.interval.count() > 0 ? series.delta / seconds(series.interval) : 0;
-    bool used = series.interval.count() > 0;
-    switch (series.signal) {
+void Telemetry::gather(std::uint32_t source, SeriesState& series, Gathered& link) const {
+    const std::chrono::microseconds interval{series.interval_us};
+    const double amount = series.amount;
+    const double per_second = interval.count() > 0 ? amount / seconds(interval) : 0;
+    const Rule& rule = rules_[series.rule];
+    switch (rule.signal) {
     case Signal::ecn_marked_packets:
         add(link.marked, per_second);
-        link.marked_source = place.source;
+        link.marked_source = source;
         break;
     case Signal::packets: add(link.packets, per_second); break;
     case Signal::bytes: add(link.bytes, per_second); break;
-    case Signal::queue_depth:
-        used = series.largest.has_value();
-        if (used) link.depth_bytes = std::max(link.depth_bytes.value_or(0), *series.largest);
-        break;
+    case Signal::queue_depth: link.depth_bytes = std::max(link.depth_bytes.value_or(0), amount); break;
     case Signal::drops:
     case Signal::pfc_pause:
-    case Signal::transmit_wait: used = false; break; // pressure does not know them
+    case Signal::transmit_wait: break; // pressure does not know them; the link's history does
     }
-    if (used) {
-        link.length = std::max(link.length, series.interval);
-        if (!link.touched) touched_links_.push_back(*series.link);
-        link.touched = true;
-    }
-    series.delta = 0;
-    series.interval = {};
-    series.largest.reset();
+    link.length = std::max(link.length, interval);
+    link.any = true;
+    series.amount = 0;
+    series.interval_us = 0;
     series.touched = false;
 }
 
-void Telemetry::finish(LinkIndex index) {
-    const Gathered gathered = std::exchange(gathered_[at(index)], {});
+void Telemetry::finish(LinkIndex index, const Gathered& gathered) {
     LinkRecord& record = links_[at(index)];
     LinkInterval interval;
     interval.length = gathered.length;
@@ -231,6 +264,17 @@ void Telemetry::finish(LinkIndex index) {
             ++source_states_[gathered.marked_source].events[static_cast<std::size_t>(CounterEvent::implausible)];
     }
     record.pressure.add(interval);
+    this->record(index, interval.length);
+}
+
+void Telemetry::record(LinkIndex index, std::chrono::microseconds length) {
+    const std::uint32_t place = history_of_link_[at(index)];
+    if (place == no_history) return;
+    const LinkRecord& record = links_[at(index)];
+    LinkActivity activity{index, *record.newest - length, *record.newest, std::exchange(amounts_[place], {})};
+    activity.amounts.covered_us = length.count();
+    if (record.pressure.known()) activity.amounts.pressure = Gauge::of(record.pressure.pressure());
+    activities_.push_back(activity);
 }
 
 } // namespace aegis

@@ -12,6 +12,7 @@
 #include "lib/counters.h"
 #include "lib/pressure.h"
 #include "lib/pressure_view.h"
+#include "lib/roll_up.h"
 #include "lib/sample.h"
 
 #include <array>
@@ -45,6 +46,13 @@ struct FabricState {
 
 using FabricStatePointer = std::shared_ptr<const FabricState>;
 
+// What one link did since the fold before: counters over [from, to), peak and gauges as of `to`. By event time.
+struct LinkActivity {
+    LinkIndex link{};
+    EventTime from{}, to{};
+    RollUp amounts;
+};
+
 // How one [[source]] is doing.
 struct SourceState {
     std::string name, type, url;
@@ -70,35 +78,40 @@ public:
 
     void take(const Batch& batch);
     FabricStatePointer fold(); // once a second
+    const std::vector<LinkActivity>& activities() const { return activities_; } // of the last fold: links with a history that did something
 
     const SitePointer& site() const { return site_; }
     const std::vector<SourceState>& sources() const { return source_states_; } // in the order of the configuration
     const std::set<std::string>& unmapped_ports() const { return unmapped_ports_; } // "switch/port", bounded
 
 private:
-    struct SeriesState {
-        std::optional<LinkIndex> link; // absent: unmapped
+    // What many series share. The line rates of a fabric are few, so 15 bits number all there are (signals, kinds and widths: 42).
+    struct Rule {
         Signal signal{};
         Kind kind{};
-        Counter counter;
-        // since the last fold
-        double delta = 0;
-        std::chrono::microseconds interval{0};
-        // of a series that is no counter
-        std::optional<double> largest{}; // since the last fold
-        std::optional<EventTime> newest{};
-        bool touched = false;
+        CounterLimits limits;
+        bool operator==(const Rule&) const = default;
     };
-    struct SeriesPlace {
-        std::uint32_t source;
-        SeriesIndex series;
+    // There may be millions: 32 bytes each. What happens between two folds needs no more than a float's precision; exact sums
+    // are kept by the link.
+    struct SeriesState {
+        [[no_unique_address]] Counter counter;
+        std::uint16_t rule : 15 = 0;
+        std::uint16_t touched : 1 = false; // since the last fold
+        std::uint32_t link = unmapped;
+        float amount = 0; // since the last fold: of a counter the sum of its steps, else the largest value
+        std::uint32_t interval_us = 0; // that the sum stands for
     };
+    static_assert(sizeof(SeriesState) == 32);
+    static constexpr std::uint32_t unmapped = UINT32_MAX, no_history = UINT32_MAX;
+    static constexpr std::size_t rules_max = 1u << 15;
+
     struct Gathered { // what all series of one link say in one fold; rates are sums over its queues, per second
         std::optional<double> marked, packets, bytes;
         std::optional<double> depth_bytes;
         std::uint32_t marked_source = 0;     // where the marks come from
         std::chrono::microseconds length{0}; // the longest of its counters
-        bool touched = false;
+        bool any = false;
     };
     struct LinkRecord {
         LinkPressure pressure;
@@ -109,17 +122,22 @@ private:
 
     void announce(std::size_t source, const Series& series);
     void read(std::size_t source, const Reading& reading);
-    void gather(SeriesPlace place);
-    void finish(LinkIndex link);
+    std::uint16_t rule_of(const Series& series, double rate_bps);
+    void gather(std::uint32_t source, SeriesState& series, Gathered& link) const;
+    void finish(LinkIndex link, const Gathered& gathered);
+    void record(LinkIndex link, std::chrono::microseconds length);
+    void count(RollUp& amounts, const Rule& rule, double amount) const;
 
     SitePointer site_;
     std::vector<SourceState> source_states_;
     std::unordered_map<std::string, std::size_t> source_by_name_;
+    std::vector<Rule> rules_;
     std::vector<std::vector<SeriesState>> series_; // by source, then SeriesIndex
+    std::vector<std::uint32_t> touched_sources_; // since the last fold
     std::vector<LinkRecord> links_;
-    std::vector<SeriesPlace> touched_series_; // since the last fold
-    std::vector<Gathered> gathered_;          // by LinkIndex; all untouched between folds
-    std::vector<LinkIndex> touched_links_;    // of the fold in hand
+    std::vector<std::uint32_t> history_of_link_; // by LinkIndex: place in amounts_, or no_history
+    std::vector<RollUp> amounts_;                // since the last fold, exact
+    std::vector<LinkActivity> activities_;
     std::set<std::string> unmapped_ports_;
 };
 

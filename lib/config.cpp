@@ -2,6 +2,7 @@
 #include "lib/config.h"
 
 #include "lib/settings.h"
+#include "lib/toml_library.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,9 +10,6 @@
 #include <map>
 #include <numeric>
 #include <set>
-
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace aegis {
 namespace {
@@ -82,6 +80,7 @@ public:
     }
 
     Config read(const toml::table& root);
+    std::vector<PortGroup> read_port_table(const toml::table& root);
 
     // In the order of the file.
     ConfigErrors errors() && {
@@ -104,6 +103,7 @@ private:
     void read_repeating(const toml::table& parent, std::string_view key, const std::string& prefix, std::string_view shown_table,
                         std::span<const Setting<Owner>> rows, std::vector<std::string_view> more, std::vector<Owner>& owners,
                         Then then);
+    void read_ports(const toml::table& root, std::vector<PortGroup>& ports);
     void read_source(const toml::table& table, SourceConfig& source, bool fine);
     void check_metric(const toml::table& table, const MetricMapping& metric);
     void check_sources(const Config& config);
@@ -118,7 +118,8 @@ private:
     ConfigErrors errors_;
 };
 
-// Empty for a table that is not inline: there is nothing short to show. toml++ counts columns in code points; a byte that continues one (10xxxxxx) is none of its own.
+// Empty for a table that is not inline: there is nothing short to show. toml++ counts columns in code points; a byte that
+// continues one (10xxxxxx) is none of its own.
 std::string Reader::as_written(const toml::node& node) const {
     if ((node.is_table() && !node.as_table()->is_inline()) || node.is_array_of_tables()) return {};
     auto [begin, end, path] = node.source();
@@ -287,9 +288,24 @@ void Reader::check_scalars(const toml::table& root, const Config& config) {
     }
 }
 
+void Reader::read_ports(const toml::table& root, std::vector<PortGroup>& ports) {
+    read_repeating<PortGroup>(root, "ports", "ports.", "[[ports]]", ports_settings(), {}, ports,
+                              [](const toml::table& table, PortGroup& group, bool) {
+                                  if (!table.contains("leaf")) group.leaves = {group.sw};
+                              });
+}
+
+std::vector<PortGroup> Reader::read_port_table(const toml::table& root) {
+    std::vector<PortGroup> ports;
+    refuse_unknown(root, "", "a port table", {"ports"});
+    read_ports(root, ports);
+    return ports;
+}
+
 Config Reader::read(const toml::table& root) {
     Config config;
-    for (const Setting<Config>& row : scalar_settings()) assign_default(row, config);
+    for (const Setting<Config>& row : scalar_settings())
+        if (row.info.presence == Presence::defaulted) assign_default(row, config);
 
     std::vector<std::string_view> top;
     std::map<std::string_view, std::vector<std::string_view>> sections;
@@ -315,10 +331,7 @@ Config Reader::read(const toml::table& root) {
     top.insert(top.end(), {"ports", "source"});
     refuse_unknown(root, "", "the file", top);
 
-    read_repeating<PortGroup>(root, "ports", "ports.", "[[ports]]", ports_settings(), {}, config.ports,
-                              [](const toml::table& table, PortGroup& group, bool) {
-                                  if (!table.contains("leaf")) group.leaf = group.sw;
-                              });
+    read_ports(root, config.ports);
     read_repeating<SourceConfig>(root, "source", "source.", "[[source]]", source_settings(), {"metric"}, config.sources,
                                  [this](const toml::table& table, SourceConfig& source, bool fine) { read_source(table, source, fine); });
     check_scalars(root, config);
@@ -326,9 +339,9 @@ Config Reader::read(const toml::table& root) {
     return config;
 }
 
-} // namespace
-
-std::expected<Config, ConfigErrors> parse_config(std::string_view text, const std::string& file) {
+// What `read` makes of the file, if neither TOML nor the reader has anything against it.
+template <class Result>
+std::expected<Result, ConfigErrors> parse(std::string_view text, const std::string& file, Result (Reader::*read)(const toml::table&)) {
     toml::parse_result parsed = toml::parse(text);
     if (!parsed) {
         const toml::parse_error& error = parsed.error();
@@ -338,10 +351,18 @@ std::expected<Config, ConfigErrors> parse_config(std::string_view text, const st
                                              fmt::format("valid TOML: {} (column {})", error.description(), error.source().begin.column)}});
     }
     Reader reader(text, file);
-    Config config = reader.read(parsed.table());
+    Result result = (reader.*read)(parsed.table());
     ConfigErrors errors = std::move(reader).errors();
     if (!errors.empty()) return std::unexpected(std::move(errors));
-    return config;
+    return result;
+}
+
+} // namespace
+
+std::expected<Config, ConfigErrors> parse_config(std::string_view text, const std::string& file) { return parse(text, file, &Reader::read); }
+
+std::expected<std::vector<PortGroup>, ConfigErrors> parse_port_table(std::string_view text, const std::string& file) {
+    return parse(text, file, &Reader::read_port_table);
 }
 
 } // namespace aegis

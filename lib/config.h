@@ -3,7 +3,7 @@
 // lib/settings.h holds the one table of scalar settings; parser, example file, man page and
 // `aegisctl config show` all read it. Tables that repeat ([[source]], [[source.metric]], [[ports]]) are described there too.
 // Parsing reports every error it finds, each with file, line, key, value and what was expected; nothing is
-// half-applied. Files named inside (topology.conf) are read by the caller: lib/ does no I/O.
+// half-applied. Files named inside (topology.conf, the port table) are read by the caller: lib/ does no I/O.
 #pragma once
 
 #include "lib/config_error.h"
@@ -62,7 +62,8 @@ struct Config {
         std::string socket; // where aegisctl connects
     } control;
     struct FabricFiles {
-        std::string topology; // path of Slurm's topology.conf
+        std::string topology;             // path of Slurm's topology.conf
+        std::optional<std::string> ports; // path of a port table beside the [[ports]] of aegisd.toml
     } fabric;
     struct Placement {
         std::string policy = "default";
@@ -72,8 +73,13 @@ struct Config {
     PressureParameters pressure;
     FreshnessLimits freshness;
     struct StoreFiles {
-        std::string directory; // decisions.db lives here
+        std::string directory; // decisions.db and telemetry.db live here
     } store;
+    struct HistorySettings {
+        std::string ports = "trunk"; // of which links: "trunk", "all" or "none"
+        std::chrono::milliseconds keep_10s = std::chrono::hours(24 * 7);
+        std::chrono::milliseconds keep_5min = std::chrono::hours(24 * 365);
+    } history;
     struct Log {
         std::string level = "info";
     } log;
@@ -82,5 +88,8 @@ struct Config {
 };
 
 std::expected<Config, ConfigErrors> parse_config(std::string_view text, const std::string& file);
+
+// A port table: a file of [[ports]] and nothing else, aegis-fabric.toml(5). An empty one is good.
+std::expected<std::vector<PortGroup>, ConfigErrors> parse_port_table(std::string_view text, const std::string& file);
 
 } // namespace aegis

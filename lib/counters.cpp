@@ -1,12 +1,21 @@
 #include "lib/counters.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace aegis {
 
 namespace {
 
 double seconds(std::chrono::microseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+// Rounded up: what the line may have carried is not to be told too small.
+template <class Short> Short at_most(std::chrono::microseconds duration) {
+    return Short(static_cast<typename Short::rep>(
+        std::min<std::int64_t>(std::chrono::ceil<std::chrono::duration<std::int64_t, typename Short::period>>(duration).count(),
+                               std::numeric_limits<typename Short::rep>::max())));
+}
 
 } // namespace
 
@@ -26,44 +35,51 @@ double fastest_growth(Signal signal, double rate_bps) {
     return 0;
 }
 
-CounterStep Counter::read(double value, EventTime time) {
-    if (limits_.saturates_at && value >= *limits_.saturates_at) {
-        last_.reset(); // it stopped counting some time ago; whatever comes next is a fresh start
+CounterStep Counter::read(const CounterLimits& limits, double value, EventTime time) {
+    using std::chrono::microseconds;
+    if (limits.saturates_at && value >= *limits.saturates_at) {
+        time_ = never; // it stopped counting some time ago; whatever comes next is a fresh start
         return {CounterEvent::refused};
     }
-    if (!std::isfinite(value) || value < 0 || (limits_.wraps_at && value >= *limits_.wraps_at))
-        return {CounterEvent::refused};
-    if (!last_) {
-        last_ = Seen{value, time, time};
-        return {CounterEvent::first};
-    }
-    const Seen before = *last_;
-    if (time == before.time) return {CounterEvent::duplicate};
-    if (time < before.time) return {CounterEvent::out_of_order};
+    if (!std::isfinite(value) || value < 0 || (limits.wraps_at && value >= *limits.wraps_at)) return {CounterEvent::refused};
 
-    const auto interval = time - before.time;
     const auto reseed = [&](CounterEvent event) {
-        last_ = Seen{value, time, time};
+        value_ = value;
+        time_ = time;
+        unchanged_ = Unchanged{0};
         return CounterStep{event};
     };
-    const auto count = [&](CounterEvent event, double delta) {
-        last_ = Seen{value, time, delta == 0 ? before.changed_after : before.time};
-        return CounterStep{event, delta, interval};
-    };
+    if (time_ == never) return reseed(CounterEvent::first);
+    if (time == time_) return {CounterEvent::duplicate};
+    if (time < time_) return {CounterEvent::out_of_order};
+    const microseconds interval = time - time_;
+    if (interval > limits.longest_interval) return reseed(CounterEvent::gap);
 
-    if (interval > limits_.longest_interval) return reseed(CounterEvent::gap);
-    if (value < before.value) {
-        if (!limits_.wraps_at) return reseed(CounterEvent::reset);
-        const double range = *limits_.wraps_at;
-        const double delta = range - before.value + value;
-        const bool wrapped = before.value > 0.75 * range && value < 0.25 * range &&
-                             delta <= limits_.max_per_second * seconds(interval);
+    const microseconds since_change = interval + unchanged_;
+    const auto count = [&](CounterEvent event, double delta) {
+        value_ = value;
+        time_ = time;
+        unchanged_ = at_most<Unchanged>(delta == 0 ? since_change : interval);
+        const bool bounded = limits.max_per_second > 0;
+        const double needed_s = bounded ? delta / limits.max_per_second : 0;
+        return CounterStep{event, delta, std::max(interval, microseconds(static_cast<std::int64_t>(std::ceil(needed_s * 1e6))))};
+    };
+    if (value < value_) {
+        if (!limits.wraps_at) return reseed(CounterEvent::reset);
+        const double range = *limits.wraps_at;
+        const double delta = range - value_ + value;
+        const bool wrapped = value_ > 0.75 * range && value < 0.25 * range && delta <= limits.max_per_second * seconds(interval);
         return wrapped ? count(CounterEvent::wrapped, delta) : reseed(CounterEvent::reset);
     }
-    const double delta = value - before.value;
-    if (limits_.max_per_second > 0 && delta > limits_.max_per_second * seconds(time - before.changed_after))
-        return reseed(CounterEvent::implausible);
+    const double delta = value - value_;
+    if (limits.max_per_second > 0 && delta > limits.max_per_second * seconds(since_change)) return reseed(CounterEvent::implausible);
     return count(CounterEvent::advanced, delta);
+}
+
+bool Counter::renew(EventTime time) {
+    if (time <= time_) return false;
+    time_ = time;
+    return true;
 }
 
 std::string_view to_string(CounterEvent event) {

@@ -5,6 +5,10 @@
 // this implies is possible; else, and where the possible rate is unknown, it was reset. Duplicates and readings
 // out of order are dropped.
 //
+// An exporter that polls the switch slower than we poll it repeats a value and then jumps. What the line can carry is
+// therefore counted from the newest reading with another value; the jump is traffic of at least as long an interval as the
+// line needs for it, so that no step ever tells of more than the line can carry.
+//
 // What cannot be told apart: a 32-bit counter that is reset within one interval's worth of line rate below 2^32.
 // It yields at most that interval's worth of traffic.
 #pragma once
@@ -31,7 +35,7 @@ enum class CounterEvent : std::uint8_t {
 struct CounterStep {
     CounterEvent event = CounterEvent::first;
     double delta = 0;                                        // only with advanced and wrapped
-    std::chrono::microseconds interval{0};                   // only with advanced and wrapped
+    std::chrono::microseconds interval{0};                   // only with advanced and wrapped; the line can carry delta in it
     bool counts() const { return event == CounterEvent::advanced || event == CounterEvent::wrapped; }
 };
 
@@ -40,27 +44,30 @@ struct CounterLimits {
     std::optional<double> saturates_at; // a value that means "no more", e.g. 2^32-1
     double max_per_second = 0;          // fastest possible growth, 0: unknown
     std::chrono::microseconds longest_interval{10'000'000};
+
+    bool operator==(const CounterLimits&) const = default;
 };
 
 // Fastest growth of a counter of this signal on a link of this rate, with 5 % for clocks that differ; 0 where
 // the rate is 0 (unknown) or the line sets no limit. A frame takes at least 84 bytes of the wire.
 double fastest_growth(Signal signal, double rate_bps);
 
+// What is remembered of one series between its readings. There may be millions: 18 bytes, and the limits, which many share,
+// come with each reading.
 class Counter {
 public:
-    explicit Counter(CounterLimits limits) : limits_(limits) {}
-    CounterStep read(double value, EventTime time);
+    CounterStep read(const CounterLimits& limits, double value, EventTime time);
+    // Of a series that is no counter: false for a reading that is no newer than the last one.
+    bool renew(EventTime time);
 
 private:
-    struct Seen {
-        double value;
-        EventTime time;
-        // The newest reading with another value. An exporter that polls the switch slower than we poll it repeats a
-        // value and then jumps: what the line can carry is counted from here.
-        EventTime changed_after;
-    };
-    CounterLimits limits_;
-    std::optional<Seen> last_;
+    static constexpr EventTime never = EventTime::min();
+
+    double value_ = 0;
+    EventTime time_ = never;
+    // Since the newest reading with another value, counted back from time_; at most 655 s are told apart.
+    using Unchanged = std::chrono::duration<std::uint16_t, std::centi>;
+    Unchanged unchanged_{0};
 };
 
 std::string_view to_string(CounterEvent event);

@@ -1,5 +1,6 @@
 #include "lib/fabric.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
 
@@ -67,12 +68,15 @@ std::expected<Fabric, ConfigErrors> Fabric::build(const std::vector<TopologyLine
 
     std::vector<const PortGroup*> group_of_link; // where a link was mapped first
     for (const PortGroup& group : ports) {
-        const auto leaf = fabric.leaf_named(group.leaf);
-        if (!leaf) {
-            errors.push_back({group.place, "ports.leaf", group.leaf,
-                              fmt::format("one of the {} leaves in the topology file", fabric.leaves_.size())});
-            continue;
+        std::vector<LeafIndex> leaves;
+        for (const std::string& name : group.leaves) {
+            if (const auto leaf = fabric.leaf_named(name); !leaf)
+                errors.push_back({group.place, "ports.leaf", name,
+                                  fmt::format("one of the {} leaves in the topology file", fabric.leaves_.size())});
+            else if (std::ranges::find(leaves, *leaf) == leaves.end()) // named twice counts once
+                leaves.push_back(*leaf);
         }
+        if (leaves.empty()) continue;
         if (group.ports.empty()) errors.push_back({group.place, "ports.ports", "", "at least one port"});
         for (const std::string& port : group.ports) {
             const LinkIndex link{static_cast<std::uint32_t>(fabric.links_.size())};
@@ -84,8 +88,8 @@ std::expected<Fabric, ConfigErrors> Fabric::build(const std::vector<TopologyLine
                 continue;
             }
             group_of_link.push_back(&group);
-            fabric.links_.push_back({group.sw, port, *leaf, group.trunk, group.rate_bps});
-            fabric.leaves_[at(*leaf)].links.push_back(link);
+            fabric.links_.push_back({group.sw, port, leaves, group.trunk, group.rate_bps});
+            for (const LeafIndex leaf : leaves) fabric.leaves_[at(leaf)].links.push_back(link);
         }
     }
     if (!errors.empty()) return std::unexpected(std::move(errors));

@@ -37,7 +37,7 @@ struct PortGroup {
     ConfigPlace place;              // where it stands, for errors
     std::string sw;                 // as telemetry names it
     std::vector<std::string> ports; // as telemetry names them, expanded
-    std::string leaf;               // as topology.conf names it
+    std::vector<std::string> leaves; // as topology.conf names them; several where one switch serves several (rails)
     bool trunk = true;              // a link between leaf and spine (either direction); false: to a node
     double rate_bps = 0;            // line rate, bits/s
 };
@@ -52,7 +52,7 @@ struct Leaf {
 struct Link {
     std::string sw;
     std::string port;
-    LeafIndex leaf{};
+    std::vector<LeafIndex> leaves; // whose pressure it is part of; one but for a switch that serves several
     bool trunk = true;
     double rate_bps = 0;
 };

@@ -27,14 +27,13 @@ double pressure_of(const PressureTerms& terms) {
 }
 
 void LinkPressure::Average::pass(double kept) {
-    sum *= kept;
-    weight *= kept;
+    sum = static_cast<float>(sum * kept);
+    weight = static_cast<float>(weight * kept);
 }
 
 void LinkPressure::Average::see(double kept, double value) {
-    pass(kept);
-    sum += (1 - kept) * value;
-    weight += 1 - kept;
+    sum = static_cast<float>(sum * kept + (1 - kept) * value);
+    weight = static_cast<float>(weight * kept + (1 - kept));
 }
 
 LinkPressure::LinkPressure(PressureParameters parameters, double rate_bps)

@@ -64,12 +64,12 @@ public:
 private:
     // Exponentially weighted average of what was seen, so far: sum of weighted values and sum of weights.
     // The first reading is its own average; no bias toward a start value.
-    struct Average {
-        double sum = 0, weight = 0;
+    struct Average { // floats: half the memory of a link, and 1e-7 of a rate is nothing
+        float sum = 0, weight = 0;
         void pass(double kept);
         void see(double kept, double value);
         bool any() const { return weight > 0; }
-        double value() const { return any() ? sum / weight : 0; }
+        double value() const { return any() ? double{sum} / double{weight} : 0; }
     };
     struct Averages { // one time constant; rates per second, depth in bytes
         Average marked, packets, bytes, depth;

@@ -1,5 +1,6 @@
 #include "lib/prometheus_text.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -35,6 +36,13 @@ std::string_view take_word(std::string_view& rest) {
 }
 
 std::optional<double> number_of(std::string_view word) {
+    // Counters are whole numbers, nearly always: up to 15 digits are exact in a double, without the general way's cost.
+    constexpr std::size_t exact_digits = 15;
+    if (!word.empty() && word.size() <= exact_digits && std::all_of(word.begin(), word.end(), is_digit)) {
+        std::int64_t whole = 0;
+        for (char digit : word) whole = 10 * whole + (digit - '0');
+        return static_cast<double>(whole);
+    }
     if (word.starts_with('+')) {
         word.remove_prefix(1);
         if (word.starts_with('-')) return std::nullopt;
@@ -116,19 +124,12 @@ bool PrometheusText::parse_line(std::string_view line) {
     if (rest.front() == '#') return parse_comment(rest);
 
     PrometheusSample sample;
-    labels_.clear();
-    unescaped_.clear();
-    sample.name = take_name(rest, true);
-    if (sample.name.empty()) return fail("a metric name", rest);
-    const std::size_t after_name = rest.size();
-    skip_blanks(rest);
-    if (rest.starts_with('{')) {
-        rest.remove_prefix(1);
-        if (!parse_labels(rest)) return false;
-    } else if (rest.size() == after_name) {
-        return fail("a blank or '{' after the metric name", rest.empty() ? line : rest);
+    if (const std::size_t known = recognise_ ? recognise_(rest) : 0; known > 0) {
+        sample.series = rest.substr(0, known);
+        rest.remove_prefix(known);
+    } else if (!parse_series(rest, line, sample)) {
+        return false;
     }
-    sample.labels = labels_;
 
     skip_blanks(rest);
     const std::string_view value = take_word(rest);
@@ -162,6 +163,27 @@ bool PrometheusText::parse_timestamp(std::string_view word, PrometheusSample& sa
     const auto seconds = number_of(word);
     if (!seconds || !(std::abs(*seconds) < year_9999)) return fail("a timestamp in seconds", word);
     sample.timestamp_ms = std::llround(*seconds * 1000);
+    return true;
+}
+
+bool PrometheusText::parse_series(std::string_view& rest, std::string_view line, PrometheusSample& sample) {
+    const std::string_view begin = rest;
+    labels_.clear();
+    unescaped_.clear();
+    sample.name = take_name(rest, true);
+    if (sample.name.empty()) return fail("a metric name", rest);
+    const std::size_t after_name = rest.size();
+    skip_blanks(rest);
+    if (rest.starts_with('{')) {
+        rest.remove_prefix(1);
+        if (!parse_labels(rest)) return false;
+        sample.series = begin.substr(0, begin.size() - rest.size());
+    } else if (rest.size() == after_name) {
+        return fail("a blank or '{' after the metric name", rest.empty() ? line : rest);
+    } else {
+        sample.series = sample.name;
+    }
+    sample.labels = labels_;
     return true;
 }
 

@@ -38,6 +38,7 @@ struct PrometheusSample {
     std::span<const PrometheusLabel> labels; // in the order written
     double value = 0;                        // may be NaN or infinite
     std::optional<std::int64_t> timestamp_ms; // since the epoch
+    std::string_view series{};                // name and labels as written; name and labels are empty if they were recognised
 };
 
 struct PrometheusError {
@@ -53,9 +54,14 @@ std::string to_string(const PrometheusError& error);
 class PrometheusText {
 public:
     using OnSample = std::function<void(const PrometheusSample&)>;
+    // Asked with each line that may hold a sample: how many bytes at its beginning are a series, name and labels, that is
+    // known already and need not be taken apart; 0 if none. The sample that follows is of that series.
+    using Recognise = std::function<std::size_t(std::string_view line)>;
 
     explicit PrometheusText(OnSample on_sample, std::size_t line_limit = 65536,
                             PrometheusFormat format = PrometheusFormat::text);
+
+    void recognise_with(Recognise recognise) { recognise_ = std::move(recognise); }
 
     std::expected<void, PrometheusError> feed(std::string_view chunk);
     std::expected<void, PrometheusError> finish(); // a last line without newline counts
@@ -65,12 +71,14 @@ private:
     bool parse_line(std::string_view line);
     bool parse_comment(std::string_view line);
     bool parse_timestamp(std::string_view word, PrometheusSample& sample);
+    bool parse_series(std::string_view& rest, std::string_view line, PrometheusSample& sample);
     bool parse_labels(std::string_view& rest);
     std::optional<std::string_view> parse_label_value(std::string_view& rest);
     bool fail(std::string_view expected, std::string_view found);
     std::expected<void, PrometheusError> result() const;
 
     OnSample on_sample_;
+    Recognise recognise_;
     std::size_t line_limit_;
     PrometheusFormat format_;
     bool ended_ = false; // "# EOF" was read

@@ -50,6 +50,7 @@ struct SettingInfo {
     std::string_view lowest, highest; // range, as written; both empty where the type has none
     std::span<const std::string_view> choices;
     std::string_view doc; // sentences; plain text
+    std::string_view example{}; // as written in the file, where the default is none; empty: left out of the example
 };
 
 // Access to the member a row is bound to, in a Config or in one of the repeating tables.

@@ -19,6 +19,7 @@ constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
 constexpr std::string_view port_kinds[] = {"node", "trunk"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 constexpr std::string_view source_types[] = {"prometheus"};
+constexpr std::string_view history_ports[] = {"trunk", "all", "none"};
 constexpr std::string_view policies[] = {"vanilla", "default"};
 
 const Setting<Config> scalars[] = {
@@ -47,6 +48,9 @@ const Setting<Config> scalars[] = {
     {{"fabric.topology", path, defaulted, "/etc/slurm/topology.conf", "", "", {},
       "Slurm's topology.conf: which nodes stand on which leaf. Read again on reload."},
      +[](Config& c) -> std::string& { return c.fabric.topology; }},
+    {{"fabric.ports", path, optional, "the [[ports]] of this file are all there are", "", "", {},
+      "A file of further [[ports]], such as \"aegisctl fabric import\" writes. Read again on reload."},
+     +[](Config& c) -> std::optional<std::string>& { return c.fabric.ports; }},
 
     {{"placement.policy", choice, defaulted, "default", "", "", policies,
       "The policy in force. \"vanilla\" always keeps Slurm's choice; \"default\" weighs fragmentation, span and pressure."},
@@ -84,45 +88,56 @@ const Setting<Config> scalars[] = {
      +[](Config& c) -> milliseconds& { return c.freshness.tau; }},
 
     {{"store.directory", path, defaulted, AEGIS_STATEDIR, "", "", {},
-      "The directory of decisions.db. It must exist and be on a local disk: SQLite's locks do not hold over NFS."},
+      "The directory of decisions.db and telemetry.db. It must exist and be on a local disk: SQLite's locks do not hold over NFS."},
      +[](Config& c) -> std::string& { return c.store.directory; }},
+
+    {{"history.ports", choice, defaulted, "trunk", "", "", history_ports,
+      "Whose history is kept: of ports between switches, of all mapped ports, or of none. A port costs 5.4 KB of memory."},
+     +[](Config& c) -> std::string& { return c.history.ports; }},
+    {{"history.keep_10s", duration, defaulted, "7d", "1h", "366d", {},
+      "How long roll-ups of ten seconds are kept. A port writes 8,640 of them a day, some 60 bytes each."},
+     +[](Config& c) -> milliseconds& { return c.history.keep_10s; }},
+    {{"history.keep_5min", duration, defaulted, "365d", "1d", "3660d", {},
+      "How long roll-ups of five minutes are kept. A port writes 288 of them a day."},
+     +[](Config& c) -> milliseconds& { return c.history.keep_5min; }},
 
     {{"log.level", choice, defaulted, "info", "", "", log_levels, "The least important messages that are still logged."},
      +[](Config& c) -> std::string& { return c.log.level; }},
 };
 
 const Setting<SourceConfig> sources[] = {
-    {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one."},
+    {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one.", "\"leaves\""},
      +[](SourceConfig& s) -> std::string& { return s.name; }},
     {{"type", choice, required, "", "", "", source_types,
-      "\"prometheus\": an exporter is scraped; text format 0.0.4."},
+      "\"prometheus\": an exporter is scraped; text format 0.0.4.", "\"prometheus\""},
      +[](SourceConfig& s) -> std::string& { return s.type; }},
-    {{"url", url, required, "", "", "", {}, "What to scrape."}, +[](SourceConfig& s) -> std::string& { return s.url; }},
+    {{"url", url, required, "", "", "", {}, "What to scrape.", "\"http://exporter:9100/metrics\""},
+     +[](SourceConfig& s) -> std::string& { return s.url; }},
     {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often."},
      +[](SourceConfig& s) -> milliseconds& { return s.interval; }},
     {{"timeout", duration, optional, "four fifths of interval, at most 10s", "50ms", "1m", {},
-      "When to give up on one answer. Shorter than interval."},
+      "When to give up on one answer. Shorter than interval.", "\"800ms\""},
      +[](SourceConfig& s) -> milliseconds& { return s.timeout; }},
     {{"body_limit", size, defaulted, "32MiB", "1KiB", "1GiB", {}, "A longer answer is refused as a whole."},
      +[](SourceConfig& s) -> std::uint64_t& { return s.body_limit_bytes; }},
 };
 
 const Setting<MetricMapping> metrics[] = {
-    {{"name", metric_name, required, "", "", "", {}, "The metric's exact name."},
+    {{"name", metric_name, required, "", "", "", {}, "The metric's exact name.", "\"switch_port_transmit_bytes_total\""},
      +[](MetricMapping& m) -> std::string& { return m.name; }},
     {{"signal", choice, required, "", "", "", signals,
       "What it measures: queue_depth and bytes are in bytes, ecn_marked_packets, packets and drops in packets, pfc_pause in "
-      "frames, transmit_wait in ticks of the device."},
+      "frames, transmit_wait in ticks of the device.", "\"bytes\""},
      +[](MetricMapping& m) -> Signal& { return m.signal; }},
     {{"kind", choice, required, "", "", "", kinds,
       "\"counter\" only grows, \"snapshot\" is the value at the moment of reading, \"peak\" the largest value since the last "
-      "reading. The exporter's own TYPE line is not believed."},
+      "reading. The exporter's own TYPE line is not believed.", "\"counter\""},
      +[](MetricMapping& m) -> Kind& { return m.kind; }},
     {{"factor", number, defaulted, "1", "1e-9", "1e9", {},
       "The value times this is in the signal's unit: 4 for an InfiniBand exporter that counts 4-byte words."},
      +[](MetricMapping& m) -> double& { return m.factor; }},
     {{"switch_label", label_name, optional, "switch says it", "", "", {},
-      "The label whose value is the switch's name. Either this or switch."},
+      "The label whose value is the switch's name. Either this or switch.", "\"switch\""},
      +[](MetricMapping& m) -> std::string& { return m.switch_label; }},
     {{"switch", text, optional, "switch_label says it", "", "", {},
       "The switch's name, where an exporter serves one switch and does not name it."},
@@ -133,7 +148,7 @@ const Setting<MetricMapping> metrics[] = {
       "The label whose value is the number of the queue."},
      +[](MetricMapping& m) -> std::optional<std::string>& { return m.queue_label; }},
     {{"match", labels, optional, "all samples of that name", "", "", {},
-      "Only samples whose labels have these values: { direction = \"tx\" }."},
+      "Only samples whose labels have these values: { direction = \"tx\" }.", "{ class = \"gpu\" }"},
      +[](MetricMapping& m) -> std::vector<std::pair<std::string, std::string>>& { return m.match; }},
     {{"counter_bits", width, defaulted, "64", "", "", {},
       "The width of the counter in the switch. 32 makes a fall from near 2^32 to near 0 a wrap; otherwise it is a reset."},
@@ -141,17 +156,18 @@ const Setting<MetricMapping> metrics[] = {
 };
 
 const Setting<PortGroup> port_groups[] = {
-    {{"switch", text, required, "", "", "", {}, "The switch as telemetry names it."},
+    {{"switch", text, required, "", "", "", {}, "The switch as telemetry names it.", "\"sw-a1\""},
      +[](PortGroup& p) -> std::string& { return p.sw; }},
-    {{"ports", hostlist, required, "", "", "", {}, "Its ports as telemetry names them."},
+    {{"ports", hostlist, required, "", "", "", {}, "Its ports as telemetry names them.", "\"swp[49-52]\""},
      +[](PortGroup& p) -> std::vector<std::string>& { return p.ports; }},
-    {{"leaf", text, optional, "the value of switch", "", "", {},
-      "The leaf as topology.conf names it. For ports of a spine: the leaf at the other end."},
-     +[](PortGroup& p) -> std::string& { return p.leaf; }},
+    {{"leaf", hostlist, optional, "the value of switch", "", "", {},
+      "The leaf as topology.conf names it; several, as in leaf[1-2], where the switch serves nodes of several. For ports of a "
+      "spine: the leaf at the other end.", "\"tor1\""},
+     +[](PortGroup& p) -> std::vector<std::string>& { return p.leaves; }},
     {{"kind", choice, defaulted, "trunk", "", "", port_kinds,
       "\"trunk\" leads to another switch, \"node\" to a node. Where a leaf has trunks, they alone make its pressure."},
      +[](PortGroup& p) -> bool& { return p.trunk; }},
-    {{"rate", rate, optional, "unknown: load is no part of the pressure", "1Mbit", "10Tbit", {}, "Line rate of each port."},
+    {{"rate", rate, optional, "unknown: load is no part of the pressure", "1Mbit", "10Tbit", {}, "Line rate of each port.", "\"100Gbit\""},
      +[](PortGroup& p) -> double& { return p.rate_bps; }},
 };
 
@@ -159,11 +175,12 @@ constexpr SectionInfo sections[] = {
     {"", "Above any table."},
     {"select", "The conversation with the plugin in slurmctld."},
     {"control", "The conversation with aegisctl."},
-    {"fabric", "Where nodes stand. Which switch port belongs to which leaf is told by [[ports]]."},
+    {"fabric", "Where nodes stand. Which switch port belongs to which leaf is told by [[ports]], here or in a file of their own."},
     {"placement", "How a placement is chosen."},
     {"pressure", "When a link is pressed."},
     {"freshness", "How telemetry is believed as it ages. Age counts from the event, not from its arrival."},
     {"store", "What is remembered."},
+    {"history", "What links did: the last ten minutes by seconds in memory, older times in telemetry.db. Shown by aegisctl fabric history."},
     {"log", "Messages go to standard error, where systemd collects them."},
     {"[ports]", "Which switch ports are whose. One table for each group of ports that share switch, leaf, kind and rate; a port "
                 "stands in one table only. Ports that telemetry shows and no table names are counted and reported."},

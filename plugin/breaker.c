@@ -40,6 +40,12 @@ bool breaker_miss(struct breaker *b, uint64_t now_us)
 	return true;
 }
 
+void breaker_trip(struct breaker *b, uint64_t now_us)
+{
+	while (!breaker_miss(b, now_us))
+		;
+}
+
 void breaker_end_wait(struct breaker *b, uint64_t now_us)
 {
 	b->until_us = now_us;

@@ -44,6 +44,9 @@ void breaker_hit(struct breaker *b);
 /* True if this miss opened it, for the first time or again. */
 bool breaker_miss(struct breaker *b, uint64_t now_us);
 
+/* So bad that one was enough: opens it. */
+void breaker_trip(struct breaker *b, uint64_t now_us);
+
 /* A new aegisd is there: the next ask may be the probe, however long the wait still was. */
 void breaker_end_wait(struct breaker *b, uint64_t now_us);
 

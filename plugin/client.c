@@ -236,7 +236,9 @@ static bool exchange(struct client *c, const struct aegis_ask *ask, uint64_t dea
 	const int64_t length = aegis_encode_ask(c->frame, sizeof(c->frame), c->last_request + 1, ask);
 	bool answered = false;
 
-	if (length < 0 || !breaker_allow(&c->breaker, client_now_us()))
+	/* preparing the ask may have used up its time, which is not aegisd's fault */
+	if (length < 0 || client_now_us() + POLL_SLACK_US >= deadline_us ||
+	    !breaker_allow(&c->breaker, client_now_us()))
 		return false;
 	c->pending = ++c->last_request;
 	c->answer = advice;

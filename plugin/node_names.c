@@ -10,7 +10,7 @@ enum { DIGITS_MAX = 18 /* so that the number fits 64 bits */ };
 
 static void append(struct node_names *names, const char *text, size_t length)
 {
-	if (names->failed)
+	if (names->failed || length == 0)
 		return;
 	if (names->space - names->length < length) {
 		size_t space = (names->length + length) * 2 + 4096;

@@ -15,7 +15,8 @@
 
 enum {
 	MODE_RUN_NOW = 0, /* SELECT_MODE_RUN_NOW without any flag: the job starts if this succeeds */
-	FACTS_SLOW_US = 500 /* the names of a job's user and group come from the system's databases */
+	FACTS_SLOW_US = 500,	 /* three times in a row: no facts for a while */
+	FACTS_TOO_SLOW_US = 5000 /* once is enough */
 };
 
 struct placement {
@@ -23,7 +24,7 @@ struct placement {
 	struct tally tally;
 	struct client *client;
 	struct facts_cache facts;
-	struct breaker facts_breaker; /* slow look-ups three times in a row: no facts for a while */
+	struct breaker facts_breaker; /* slow look-ups: no facts for a while */
 	atomic_flag busy;
 
 	/* the table offered last; stale when Slurm may have changed its own */
@@ -64,19 +65,24 @@ static bool name_job(const struct placement *p, void *job, struct job_name *name
 	return known;
 }
 
-/* Asks Slurm once per job: it is the one expensive step, and may go to a user database. */
+/* Asks Slurm once per job. This is the one step whose time is not ours to bound: Slurm looks up the
+ * names of the job's user and group, perhaps in a directory service. So it has a breaker of its own. */
 static struct aegis_bytes find_facts(struct placement *p, const char *key)
 {
 	const uint64_t begin_us = client_now_us();
 	struct aegis_bytes facts = facts_cache_find(&p->facts, key, begin_us);
+	uint64_t end_us;
 	char **environment;
 	void *memory;
 
 	if (facts.data != NULL || !breaker_allow(&p->facts_breaker, begin_us))
 		return facts;
 	environment = p->api.job_common_env_vars(p->call->job, false);
-	if (client_now_us() - begin_us > FACTS_SLOW_US)
-		breaker_miss(&p->facts_breaker, client_now_us());
+	end_us = client_now_us();
+	if (end_us - begin_us > FACTS_TOO_SLOW_US)
+		breaker_trip(&p->facts_breaker, end_us);
+	else if (end_us - begin_us > FACTS_SLOW_US)
+		breaker_miss(&p->facts_breaker, end_us);
 	else
 		breaker_hit(&p->facts_breaker);
 	if (environment == NULL)

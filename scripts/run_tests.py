@@ -8,6 +8,7 @@ missing looks like success. Exit status: 0 when at least one test ran and none f
 """
 
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -158,6 +159,21 @@ def sanitizers():
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1"})
 
 
+def fuzz():
+    """Ten seconds for each target of scripts/fuzz; each counts as one test."""
+    log = REPORTS / "fuzz.log"
+    run([SOURCE / "scripts/fuzz"], 1800, log=log)
+    counts = Counts()
+    for line in log.read_text(errors="replace").splitlines():
+        if ": ok, " in line:
+            counts.passed += 1
+        elif ": BROKEN" in line:
+            counts.failed.append(f"fuzz: {line}")
+    if counts.failed or not counts.passed:
+        show(log)
+    return counts
+
+
 def pytest(folder):
     def stage():
         report = REPORTS / f"{folder}.xml"
@@ -193,14 +209,19 @@ def distcheck():
     return Counts(passed=1)
 
 
-STAGES = {"unit": unit, "sanitizers": sanitizers, "daemon": pytest("daemon"), "telemetry": pytest("telemetry"),
-          "slurm": pytest("slurm"),
+STAGES = {"unit": unit, "sanitizers": sanitizers, "fuzz": fuzz, "daemon": pytest("daemon"), "fabric": pytest("fabric"),
+          "telemetry": pytest("telemetry"), "slurm": pytest("slurm"),
           "docs": pytest("docs"), "distcheck": distcheck}
+
+
+def cpu_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def timed(name, stage, total):
     say(f"== {name}")
-    begin = time.monotonic()
+    begin, cpu_begin = time.monotonic(), cpu_seconds()
     try:
         counts = stage()
         if counts is not None and not counts.passed and not counts.failed:
@@ -208,7 +229,8 @@ def timed(name, stage, total):
     except CannotRun as reason:
         say(f"CANNOT RUN {name}: {reason}")
         counts = Counts(failed=[f"{name}: {reason}"])
-    say(f"== {name}: {counts if counts is not None else 'done'} in {time.monotonic() - begin:.0f} s\n")
+    say(f"== {name}: {counts if counts is not None else 'done'} in {time.monotonic() - begin:.0f} s "
+        f"({cpu_seconds() - cpu_begin:.0f} s of CPU time)\n")
     if counts is not None:
         total.add(counts)
     return counts is None or not counts.failed

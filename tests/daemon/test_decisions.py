@@ -95,6 +95,7 @@ def test_mode_and_decisions_survive_kill_9(aegisd, plugin):
     rows = aegisd.control("decisions", limit=100)["decisions"]
     assert [row["decision"] for row in rows] == decisions[::-1]
     assert {row["mode"] for row in rows} == {"steer"}
+    assert aegisd.status()["store"]["placements"] == 20
     assert Plugin(aegisd.select_socket).ask({0})["decision"] > max(decisions)
 
 

@@ -61,7 +61,7 @@ def aegisd_toml(directory, shape, url, settings, metrics=None, poll="200ms"):
         lines.append(f'\n[[ports]]\nswitch = "{Exporter.switch(leaf)}"\nports = {json.dumps(list(UPLINKS))}\nleaf = "{leaf}"\n'
                      f'rate = "{RATE_BPS / 1e9:g}Gbit"')
     if url:
-        lines.append(f'\n[[source]]\nname = "fabric"\ntype = "prometheus"\nurl = "{url}"\ninterval = "{poll}"\ntimeout = "150ms"')
+        lines.append(f'\n[[source]]\nname = "fabric"\ntype = "prometheus"\nurl = "{url}"\ninterval = "{poll}"')
         for name, signal, kind in metrics or (("fabric_port_packets_total", "packets", "counter"),
                                               ("fabric_port_bytes_total", "bytes", "counter"),
                                               ("fabric_port_ecn_marked_total", "ecn_marked_packets", "counter"),
@@ -73,8 +73,9 @@ def aegisd_toml(directory, shape, url, settings, metrics=None, poll="200ms"):
 class Aegis:
     """`mode` is set once aegisd is up; `settings` are dotted keys of aegisd.toml on top of the test's own."""
 
-    def __init__(self, shape, *, url=None, mode="steer", settings=None, start=True):
-        self.shape, self.url, self.mode, self.settings, self._start_now = shape, url, mode, dict(settings or {}), start
+    def __init__(self, shape, *, url=None, mode="steer", settings=None, poll="200ms", start=True):
+        self.shape, self.url, self.mode, self.settings, self.poll = shape, url, mode, dict(settings or {}), poll
+        self._start_now = start
         self.directory = self.daemon = None
         self.plugin_dir = PLUGIN_DIR
 
@@ -115,7 +116,7 @@ class Aegis:
         with open(self.path("topology.conf"), "w", encoding="utf-8") as file:
             file.write(slurm_conf.topology_conf(self.shape))
         with open(self.config, "w", encoding="utf-8") as file:
-            file.write(aegisd_toml(self.directory, self.shape, self.url, {"initial_mode": self.mode, **self.settings}))
+            file.write(aegisd_toml(self.directory, self.shape, self.url, {"initial_mode": self.mode, **self.settings}, poll=self.poll))
 
     # life
 

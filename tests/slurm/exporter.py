@@ -32,31 +32,14 @@ def load_of(level):
     return Load(share=0.05 + 0.92 * level, mark_rate=0.20 * level * level, depth_bytes=400_000 * level)
 
 
-class Exporter:
-    """`leaves` are names of leaves; each exports ports up1 and up2 as switch "sw-LEAF"."""
+class SwitchCounters:
+    """The counters of the leaves' uplinks: each leaf is a switch "sw-LEAF" with ports up1 and up2."""
 
     def __init__(self, leaves):
         self._lock = threading.Lock()
         self._load = {leaf: IDLE for leaf in leaves}
         self._counted = {leaf: [0.0, 0.0, 0.0] for leaf in leaves}  # packets, bytes, marked
         self._at = time.monotonic()
-        self.answering = True  # False: every scrape gets a 503
-        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
-
-    def __enter__(self):
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self._server.server_address[1]}/metrics"
 
     @staticmethod
     def switch(leaf):
@@ -95,6 +78,30 @@ class Exporter:
             counted[1] += transferred
             counted[2] += transferred / PACKET_BYTES * load.mark_rate
 
+
+class Exporter(SwitchCounters):
+    """The counters over HTTP."""
+
+    def __init__(self, leaves):
+        super().__init__(leaves)
+        self.answering = True  # False: every scrape gets a 503
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05})
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_address[1]}/metrics"
+
     def _handler(self):
         exporter = self
 
@@ -103,11 +110,14 @@ class Exporter:
 
             def do_GET(self):  # noqa: N802, the name http.server looks for
                 body = exporter.text().encode() if exporter.answering else b"not now\n"
-                self.send_response(200 if exporter.answering else 503)
-                self.send_header("Content-Type", "text/plain; version=0.0.4")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
+                try:
+                    self.send_response(200 if exporter.answering else 503)
+                    self.send_header("Content-Type", "text/plain; version=0.0.4")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                except OSError:  # aegisd ended, or did not want to wait any longer
+                    self.close_connection = True
 
             def log_message(self, *_):
                 pass

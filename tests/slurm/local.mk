@@ -16,7 +16,10 @@ EXTRA_DIST += \
 	%D%/steered.py \
 	%D%/test_harness.py \
 	%D%/test_hostile_peer.py \
+	%D%/test_matrix_lifecycle.py \
+	%D%/test_matrix_preemption.py \
 	%D%/test_matrix_requests.py \
+	%D%/test_matrix_running.py \
 	%D%/test_neutrality.py \
 	%D%/test_never_worse.py \
 	%D%/waiting.py \

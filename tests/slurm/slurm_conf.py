@@ -115,7 +115,9 @@ def slurm_conf(shape, settings, place):
         # with a short SuspendTime the choice of nodes would depend on the clock.
         lines += ["SuspendTime=60000", "SuspendTimeout=30", "ResumeTimeout=60000", "ResumeRate=0",
                   "ResumeProgram=/bin/true", "SuspendProgram=/bin/true", "PrivateData=cloud"]
-        lines.append(f"NodeName={names} NodeAddr=127.0.0.1 Port={place.slurmd_port} State=CLOUD {node}")
+        # Where connect() fails at once: slurmctld tries a port that merely refuses for ten seconds, in up to 256 threads, to say
+        # that a job has ended.
+        lines.append(f"NodeName={names} NodeAddr=255.255.255.255 Port={place.slurmd_port} State=CLOUD {node}")
     lines += settings.partitions
     return "\n".join(_replace(lines, settings.extra)) + "\n"
 

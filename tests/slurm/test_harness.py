@@ -45,7 +45,7 @@ def test_a_signal_ends_the_cluster_too(number, tmp_path):
                "    print(slurm.directory, *[d.pid for d in [slurm.munged, slurm.slurmctld, *slurm.slurmds.values()]], flush=True)\n"
                "    time.sleep(1000)\n")
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                          env={**os.environ, "PYTHONPATH": here}, cwd=tmp_path) as script:
+                          env={**os.environ, "PYTHONPATH": here}, cwd=tmp_path, preexec_fn=_hear_interrupts) as script:
         directory, *pids = script.stdout.readline().split()
         below = descendants(script.pid)
         assert {int(pid) for pid in pids} <= set(below)
@@ -53,6 +53,11 @@ def test_a_signal_ends_the_cluster_too(number, tmp_path):
         assert script.wait(30) != 0
     wait_for(lambda: not any(_alive(pid) for pid in below), "its processes to end", 10)
     assert not os.path.exists(directory)
+
+
+def _hear_interrupts():
+    """A shell starts what it puts in the background with SIGINT ignored, and that is inherited."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _alive(pid):

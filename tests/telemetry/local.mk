@@ -8,4 +8,4 @@ EXTRA_DIST += \
 	%D%/test_sonic_redis.py
 noinst_PROGRAMS += %D%/print_source
 %C%_print_source_SOURCES = %D%/print_source.cpp
-%C%_print_source_LDADD = aegisd/libsources.la aegisd/libaegisd.la lib/libaegis.la $(FMT_LIBS) $(BOOST_LIBS) -lpthread
+%C%_print_source_LDADD = aegisd/libsources.la aegisd/libaegisd.la aegisd/libaegissite.la lib/libaegis.la $(FMT_LIBS) $(BOOST_LIBS) -lpthread

@@ -78,3 +78,13 @@ TEST_CASE("breaker: a new aegisd gets its probe at once, but is not trusted befo
     CHECK(breaker_miss(&b, 1 * s));
     CHECK(b.wait_ms == 10000);
 }
+
+TEST_CASE("breaker: one trip is as good as three misses, and doubles an open one's wait once") {
+    breaker b{};
+    breaker_trip(&b, 0);
+    CHECK(b.wait_ms == 5000);
+    CHECK_FALSE(breaker_allow(&b, 5 * s - 1));
+    CHECK(breaker_allow(&b, 5 * s));
+    breaker_trip(&b, 5 * s);
+    CHECK(b.wait_ms == 10000);
+}

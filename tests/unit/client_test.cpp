@@ -228,6 +228,15 @@ TEST_CASE("client: three asks without an answer open the breaker, and the fourth
     CHECK(f.counters().asks == 3);
 }
 
+TEST_CASE("client: an ask without time left is not made, and nobody is blamed") {
+    Fixture f;
+    f.connect();
+    for (int i = 0; i < 5; i++) CHECK_FALSE(f.ask(0));
+    CHECK(f.counters().asks == 0);
+    CHECK(f.counters().timeouts == 0);
+    CHECK(f.wants());
+}
+
 TEST_CASE("client: an answer that comes too late is not taken for the next one") {
     Fixture f;
     std::atomic<std::uint64_t> first = 0;

@@ -39,7 +39,7 @@ const std::vector<WrongFile> wrong_files = {
     {"initial_mod = \"off\"\n",
      {R"(a.toml:1: initial_mod = "off": expected a key of the file; did you mean "initial_mode"?)"}},
     {"mode = \"off\"\n",
-     {R"(a.toml:1: mode = "off": expected a key of the file: initial_mode, control, fabric, freshness, log, placement, pressure, select, store, ports, source)"}},
+     {R"(a.toml:1: mode = "off": expected a key of the file: initial_mode, control, fabric, freshness, history, log, placement, pressure, select, store, ports, source)"}},
     {"[select]\ndeadlin = \"2ms\"\n",
      {R"(a.toml:2: select.deadlin = "2ms": expected a key of [select]; did you mean "deadline"?)"}},
     {"[select]\ntimeout = \"2ms\"\n",
@@ -47,7 +47,7 @@ const std::vector<WrongFile> wrong_files = {
     {"[selct]\ndeadline = \"2ms\"\n",
      {R"(a.toml:1: selct: expected a key of the file; did you mean "select"?)"}},
     {"[telemetry]\nurl = \"x\"\n",
-     {R"(a.toml:1: telemetry: expected a key of the file: initial_mode, control, fabric, freshness, log, placement, pressure, select, store, ports, source)"}},
+     {R"(a.toml:1: telemetry: expected a key of the file: initial_mode, control, fabric, freshness, history, log, placement, pressure, select, store, ports, source)"}},
     {"[[sources]]\nname = \"a\"\n",
      {R"(a.toml:1: sources: expected a key of the file; did you mean "source"?)"}},
     {"[pressure]\nqueue_max_bytes = 300000\n",
@@ -230,5 +230,14 @@ TEST_CASE("each wrong file is answered with file, line, key, value and what was 
     for (const WrongFile& wrong : wrong_files) {
         INFO(wrong.text);
         CHECK(messages_of(wrong.text) == wrong.messages);
+    }
+}
+
+TEST_CASE("a header that holds no key is an error with its line, not the end of aegisd") {
+    for (const char* header : {"[[\x10rule]]", "[\x01", "[=]", "[[\x7f", "[[", "[ \t\x02]", "\xef\xba\xbf = 1", "a \xef\xbb\xbe= 1"}) {
+        INFO(header);
+        const auto config = parse_config(std::string("\n") + header + "\n", "a.toml");
+        REQUIRE_FALSE(config);
+        CHECK(to_string(config.error().front()).starts_with("a.toml:2:"));
     }
 }

@@ -185,11 +185,11 @@ kind = "node"
     REQUIRE(config.ports.size() == 2);
     CHECK(config.ports[0].place.line == 2);
     CHECK(config.ports[0].ports == std::vector<std::string>{"swp1", "swp2", "swp3", "eth0"});
-    CHECK(config.ports[0].leaf == "leaf1");
+    CHECK(config.ports[0].leaves == std::vector<std::string>{"leaf1"});
     CHECK(config.ports[0].trunk);
     CHECK(config.ports[0].rate_bps == 1e11);
     CHECK(config.ports[1].ports == std::vector<std::string>{"Ethernet1/1", "Ethernet1/3", "Ethernet1/4"});
-    CHECK(config.ports[1].leaf == "tor7");
+    CHECK(config.ports[1].leaves == std::vector<std::string>{"tor7"});
     CHECK_FALSE(config.ports[1].trunk);
     CHECK(config.ports[1].rate_bps == 0);
 }

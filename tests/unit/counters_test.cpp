@@ -12,12 +12,20 @@ namespace {
 
 constexpr double range32 = 4294967296.0;
 
+// A counter with its limits.
+struct Limited {
+    explicit Limited(CounterLimits limits) : limits(limits) {}
+    CounterStep read(double value, EventTime time) { return counter.read(limits, value, time); }
+    CounterLimits limits;
+    Counter counter;
+};
+
 EventTime at_ms(std::int64_t ms) { return EventTime{std::chrono::milliseconds(1'700'000'000'000 + ms)}; }
 
 } // namespace
 
 TEST_CASE("a counter tells of the traffic between two readings") {
-    Counter counter({});
+    Limited counter({});
     CHECK(counter.read(1000, at_ms(0)).event == CounterEvent::first);
     const CounterStep step = counter.read(1500, at_ms(2000));
     CHECK(step.event == CounterEvent::advanced);
@@ -27,7 +35,7 @@ TEST_CASE("a counter tells of the traffic between two readings") {
 }
 
 TEST_CASE("a 64-bit counter that falls was reset: the interval is dropped and counting goes on from the new value") {
-    Counter counter({});
+    Limited counter({});
     counter.read(1e15, at_ms(0));
     const CounterStep reset = counter.read(7, at_ms(1000));
     CHECK(reset.event == CounterEvent::reset);
@@ -45,7 +53,7 @@ TEST_CASE("a 32-bit counter wraps only from its last quarter to its first, and o
         {.74 * range32, 50., CounterEvent::reset, 0.},         // not in the last quarter
         {range32 - 100, .26 * range32, CounterEvent::reset, 0.}, // not in the first
     }));
-    Counter counter(limits);
+    Limited counter(limits);
     counter.read(before, at_ms(0));
     const CounterStep step = counter.read(after, at_ms(1000));
     CHECK(step.event == event);
@@ -53,13 +61,13 @@ TEST_CASE("a 32-bit counter wraps only from its last quarter to its first, and o
 }
 
 TEST_CASE("without a known line rate a fall is never taken for a wrap") {
-    Counter counter({.wraps_at = range32, .saturates_at = {}});
+    Limited counter({.wraps_at = range32, .saturates_at = {}});
     counter.read(range32 - 1, at_ms(0));
     CHECK(counter.read(1, at_ms(1000)).event == CounterEvent::reset);
 }
 
 TEST_CASE("readings of the same time, out of order, or after a gap are no traffic") {
-    Counter counter({});
+    Limited counter({});
     counter.read(100, at_ms(5000));
     CHECK(counter.read(120, at_ms(5000)).event == CounterEvent::duplicate);
     CHECK(counter.read(90, at_ms(4000)).event == CounterEvent::out_of_order);
@@ -70,7 +78,7 @@ TEST_CASE("readings of the same time, out of order, or after a gap are no traffi
 }
 
 TEST_CASE("growth faster than the line is dropped, and counting goes on behind it") {
-    Counter counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
+    Limited counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
     counter.read(0, at_ms(0));
     CHECK(counter.read(1000, at_ms(1000)).event == CounterEvent::advanced);
     CHECK(counter.read(1e9, at_ms(2000)).event == CounterEvent::implausible);
@@ -78,7 +86,7 @@ TEST_CASE("growth faster than the line is dropped, and counting goes on behind i
 }
 
 TEST_CASE("an exporter that repeats a value and then jumps is not implausible") {
-    Counter counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
+    Limited counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
     counter.read(0, at_ms(0));
     for (int second = 1; second < 8; ++second) CHECK(counter.read(0, at_ms(1000 * second)).delta == 0);
     CHECK(counter.read(8000, at_ms(8000)).delta == 8000);
@@ -87,8 +95,25 @@ TEST_CASE("an exporter that repeats a value and then jumps is not implausible") 
     CHECK(counter.read(18001, at_ms(17000)).event == CounterEvent::implausible);
 }
 
+TEST_CASE("a jump behind repeated values is traffic of as long an interval as the line needs for it") {
+    Limited counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
+    for (int second = 0; second < 8; ++second) counter.read(0, at_ms(1000 * second));
+    const CounterStep jump = counter.read(4000, at_ms(8000));
+    CHECK(jump.delta == 4000);
+    CHECK(jump.interval == 4s);
+    CHECK(counter.read(4500, at_ms(9000)).interval == 1s);
+}
+
+TEST_CASE("a snapshot or peak is new only if its time is") {
+    Counter counter;
+    CHECK(counter.renew(at_ms(0)));
+    CHECK_FALSE(counter.renew(at_ms(0)));
+    CHECK_FALSE(counter.renew(at_ms(-1)));
+    CHECK(counter.renew(at_ms(1)));
+}
+
 TEST_CASE("values no counter can have are refused and change nothing") {
-    Counter counter({.wraps_at = range32, .saturates_at = {}});
+    Limited counter({.wraps_at = range32, .saturates_at = {}});
     counter.read(100, at_ms(0));
     for (double bad : {-1.0, range32, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()})
         CHECK(counter.read(bad, at_ms(500)).event == CounterEvent::refused);
@@ -96,7 +121,7 @@ TEST_CASE("values no counter can have are refused and change nothing") {
 }
 
 TEST_CASE("a saturated counter is unknown, and starts anew once it has been cleared") {
-    Counter counter({.wraps_at = {}, .saturates_at = range32 - 1});
+    Limited counter({.wraps_at = {}, .saturates_at = range32 - 1});
     counter.read(range32 - 500, at_ms(0));
     CHECK(counter.read(range32 - 1, at_ms(1000)).event == CounterEvent::refused);
     CHECK(counter.read(5, at_ms(2000)).event == CounterEvent::first);
@@ -119,7 +144,7 @@ TEST_CASE("over random resets, duplicates, reorderings and gaps the deltas are t
         const double line = 1e6; // packets/s
         CounterLimits limits{.wraps_at = {}, .saturates_at = {}, .max_per_second = line};
         if (narrow) limits.wraps_at = range32;
-        Counter counter(limits);
+        Limited counter(limits);
         double value = *rc::gen::element(0.0, 1e5, .7 * range32, range32 - 3e6, range32 - 2e5);
         std::int64_t now = 0;
         const auto shown = [&] { return narrow ? std::fmod(value, range32) : value; };
@@ -151,5 +176,31 @@ TEST_CASE("over random resets, duplicates, reorderings and gaps the deltas are t
             shown_before = shown();
         }
         RC_ASSERT(std::abs(counted - (traffic - dropped)) < 1e-6);
+    }));
+}
+
+// Whatever a broken or hostile exporter shows: any values, at any times, in any order.
+TEST_CASE("no sequence of readings makes a rate above what the line can carry") {
+    CHECK(rc::check("delta / interval", [] {
+        CounterLimits limits{.wraps_at = {}, .saturates_at = {}, .max_per_second = 1e6};
+        if (*rc::gen::arbitrary<bool>()) limits.wraps_at = range32;
+        if (*rc::gen::arbitrary<bool>()) limits.saturates_at = range32 - 1;
+        Counter counter;
+        std::int64_t now = 0;
+        double value = 0;
+        const int steps = *rc::gen::inRange(1, 60);
+        for (int i = 0; i < steps; ++i) {
+            now += *rc::gen::weightedOneOf<int>({{8, rc::gen::inRange(0, 3000)}, {1, rc::gen::inRange(-5000, 20'000)}});
+            switch (*rc::gen::inRange(0, 6)) {
+            case 0: value = *rc::gen::element(0.0, 1e5, .7 * range32, range32 - 1, range32 - 2e6, range32 - 10, 1e18, -1.0); break;
+            case 1: break; // repeated
+            default: value += *rc::gen::inRange(0, 4'000'000);
+            }
+            const CounterStep step = counter.read(limits, value, at_ms(now));
+            RC_ASSERT(step.delta >= 0);
+            RC_ASSERT(step.counts() || step.delta == 0);
+            const double seconds = std::chrono::duration<double>(step.interval).count();
+            RC_ASSERT(step.delta <= limits.max_per_second * seconds * (1 + 1e-12));
+        }
     }));
 }

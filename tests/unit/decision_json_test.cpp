@@ -12,7 +12,7 @@ TEST_CASE("a decision as JSON names leaves, links, terms and weights, with four 
     PortGroup ports;
     ports.sw = "sw\"1\"\\\n";
     ports.ports = {"p1"};
-    ports.leaf = "tor1";
+    ports.leaves = {"tor1"};
     const Fabric fabric = *Fabric::build(*topology, {ports});
 
     Decision decision;

@@ -32,7 +32,7 @@ std::string topology_error(std::string_view text) {
 }
 
 PortGroup ports(int line, std::string sw, std::vector<std::string> names, std::string leaf) {
-    return {.place = {"aegisd.toml", line}, .sw = std::move(sw), .ports = std::move(names), .leaf = std::move(leaf),
+    return {.place = {"aegisd.toml", line}, .sw = std::move(sw), .ports = std::move(names), .leaves = {std::move(leaf)},
             .trunk = true, .rate_bps = 100e9};
 }
 
@@ -125,7 +125,7 @@ TEST_CASE("ports lead to links of their leaf, whatever their switch is called") 
     REQUIRE(fabric->links().size() == 3);
     const auto link = fabric->link_of_port("tor-2.site", "Ethernet0");
     REQUIRE(link.has_value());
-    CHECK(fabric->links()[at(*link)].leaf == *fabric->leaf_named("b"));
+    CHECK(fabric->links()[at(*link)].leaves == std::vector{*fabric->leaf_named("b")});
     CHECK(fabric->links()[at(*link)].rate_bps == 100e9);
     CHECK(fabric->leaves()[0].links.size() == 2);
     CHECK_FALSE(fabric->link_of_port("tor-2.site", "Ethernet4").has_value());

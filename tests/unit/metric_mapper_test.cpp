@@ -4,6 +4,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <limits>
+#include <rapidcheck.h>
 
 using namespace aegis;
 
@@ -34,7 +35,9 @@ struct Labels {
 
 void take(MetricMapper& mapper, std::string_view name, const Labels& labels, double value,
           std::optional<std::int64_t> timestamp_ms = {}) {
-    mapper.take({name, labels.list, value, timestamp_ms});
+    std::string series(name);
+    for (const PrometheusLabel& label : labels.list) (series += '{' + std::string(label.name) + '=') += label.value;
+    mapper.take({name, labels.list, value, timestamp_ms, series});
 }
 
 const Labels sw1_p1{{"switch", "sw1"}, {"port", "p1"}};
@@ -176,4 +179,71 @@ TEST_CASE("an exporter with ever new labels is bounded") {
     CHECK(batch.announced.size() == 10);
     CHECK(batch.readings.size() == 10);
     CHECK(batch.refused == 90);
+}
+
+namespace {
+
+// As source_prometheus reads a body.
+Batch scrape(MetricMapper& mapper, std::string_view text, EventTime time) {
+    mapper.begin(time);
+    PrometheusText parser([&mapper](const PrometheusSample& sample) { mapper.take(sample); });
+    parser.recognise_with([&mapper](std::string_view line) { return mapper.recognise(line); });
+    const bool good = parser.feed(text) && parser.finish();
+    return good ? mapper.end() : mapper.fail("not metrics");
+}
+
+// (switch, port, signal, value, time) of each reading, whatever the indices are.
+struct Told {
+    std::vector<Series> series;
+    std::vector<std::tuple<std::string, std::string, Signal, double, EventTime>> read(const Batch& batch) {
+        series.insert(series.end(), batch.announced.begin(), batch.announced.end());
+        std::vector<std::tuple<std::string, std::string, Signal, double, EventTime>> told;
+        for (const Reading& reading : batch.readings) {
+            const Series& of = series.at(static_cast<std::size_t>(reading.series));
+            told.emplace_back(of.sw, of.port, of.signal, reading.value, reading.time);
+        }
+        return told;
+    }
+};
+
+} // namespace
+
+TEST_CASE("a mapper that has seen many scrapes reads the next one as a new mapper does") {
+    CHECK(rc::check("old against new", [] {
+        MetricMapping also = mapping("octets", Signal::packets);
+        also.match = {{"direction", "tx"}};
+        const SourceConfig config = source({mapping("octets", Signal::bytes), also, mapping("packets", Signal::packets)});
+        MetricMapper old(config);
+        Told told_by_old;
+        const int scrapes = *rc::gen::inRange(1, 6);
+        for (int i = 0; i < scrapes; ++i) {
+            std::string text;
+            for (int line : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 200))) {
+                const char* name = line % 5 == 0 ? "other" : line % 2 ? "octets" : "packets";
+                const char* direction = line % 3 ? "tx" : "rx";
+                const char* port_label = line % 7 ? "port" : "door";
+                text += std::string(name) + "{switch=\"s\\\\" + std::to_string(line % 4) + "\"," + port_label + "=\"p" +
+                        std::to_string(line / 8) + "\",direction=\"" + direction + "\"} " + std::to_string(line * 10 + i) +
+                        (line % 11 ? "\n" : " 1700000000123\n");
+            }
+            MetricMapper fresh(config);
+            Told told_by_fresh;
+            const Batch a = scrape(old, text, noon), b = scrape(fresh, text, noon);
+            RC_ASSERT(a.refused == b.refused);
+            RC_ASSERT(told_by_old.read(a) == told_by_fresh.read(b));
+        }
+    }));
+}
+
+TEST_CASE("labels that change at every scrape neither fill the memory nor lose their series") {
+    MetricMapper mapper(source({mapping("packets", Signal::packets)}), 100);
+    std::size_t announced = 0;
+    for (int i = 0; i < 1000; ++i) {
+        const Batch batch =
+            scrape(mapper, "packets{switch=\"s\",port=\"p\",uptime=\"" + std::to_string(i) + "\"} " + std::to_string(i), noon);
+        announced += batch.announced.size();
+        REQUIRE(batch.readings.size() == 1);
+        CHECK(batch.readings[0].value == i);
+    }
+    CHECK(announced == 1);
 }

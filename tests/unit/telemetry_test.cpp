@@ -1,3 +1,4 @@
+#include "aegisd/history.h"
 #include "aegisd/telemetry.h"
 
 #include <catch2/catch.hpp>
@@ -14,7 +15,7 @@ PortGroup port(std::string sw, std::string leaf, bool trunk = true, double rate_
     PortGroup group;
     group.sw = std::move(sw);
     group.ports = {"p1"};
-    group.leaf = std::move(leaf);
+    group.leaves = {std::move(leaf)};
     group.trunk = trunk;
     group.rate_bps = rate_bps;
     return group;
@@ -200,4 +201,67 @@ TEST_CASE("after a reload a link keeps its pressure if it is still the same link
     CHECK(state->links[2].pressure == Approx(.6));
     CHECK(state->links[2].newest == start);
     CHECK(after.sources()[0].polls == 0);
+}
+
+TEST_CASE("what a link did since the last fold is told exactly, signal by signal, peaks and snapshots apart") {
+    Telemetry telemetry(two_leaves());
+    const std::vector<Series> announced{series("sw1", Signal::bytes, Kind::counter, 0),   series("sw1", Signal::bytes, Kind::counter, 1),
+                                        series("sw1", Signal::drops),                     series("sw1", Signal::queue_depth, Kind::peak),
+                                        series("sw1", Signal::queue_depth, Kind::snapshot)};
+    telemetry.take(batch(start, {{0, 1e15}, {1, 5}, {2, 7}, {3, 100}, {4, 50}}, announced));
+    telemetry.fold();
+    telemetry.take(batch(start + 1s, {{0, 1e15 + 16'777'217}, {1, 8}, {2, 9}, {3, 4000}, {4, 60}}));
+    telemetry.take(batch(start + 2s, {{0, 1e15 + 16'777'218}, {1, 8}, {2, 9}, {3, 3000}, {4, 70}}));
+    telemetry.fold();
+    REQUIRE(telemetry.activities().size() == 1);
+    const LinkActivity& activity = telemetry.activities()[0];
+    CHECK(activity.link == LinkIndex{0});
+    CHECK(activity.from == start);
+    CHECK(activity.to == start + 2s);
+    CHECK(activity.amounts.bytes == 16'777'221); // not what a float would make of it
+    CHECK(activity.amounts.drops == 2);
+    CHECK(activity.amounts.peak_bytes == 4000);
+    CHECK(activity.amounts.depth_bytes.max() == 70);
+    CHECK_FALSE(activity.amounts.packets);
+    CHECK(activity.amounts.covered_us == 2'000'000);
+    telemetry.fold();
+    CHECK(telemetry.activities().empty());
+}
+
+TEST_CASE("ports to nodes have a history only if the configuration says so") {
+    const SitePointer ports = site({port("sw1", "tor1", false)});
+    CHECK_FALSE(has_history(*ports, ports->fabric.links()[0]));
+    Site all = *ports;
+    all.config.history.ports = "all";
+    CHECK(has_history(all, all.fabric.links()[0]));
+    Site none = *two_leaves();
+    none.config.history.ports = "none";
+    CHECK_FALSE(has_history(none, none.fabric.links()[0]));
+}
+
+TEST_CASE("history has the seconds at once, the ten seconds when they are over, and a reload keeps both") {
+    const SitePointer before = two_leaves();
+    History history(*before);
+    RollUp amounts;
+    amounts.bytes = 100;
+    const auto second = [&](int n) { history.take({{LinkIndex{0}, start + n * 1s, start + (n + 1) * 1s, amounts}}); };
+    for (int n = 0; n < 10; ++n) second(n);
+    CHECK(history.finished().empty());
+    REQUIRE(history.seconds_of("sw1/p1"));
+    CHECK(history.seconds_of("sw1/p1")->at(1'700'000'009).bytes == 100);
+    CHECK(history.seconds_of("sw1/p2") == nullptr);
+    second(10);
+    const auto rows = history.finished();
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].link == "sw1/p1");
+    CHECK(rows[0].start_s == 1'700'000'000);
+    CHECK(rows[0].amounts.bytes == 1000);
+
+    history.adopt(*site({port("sw0", "tor1"), port("sw1", "tor1")})); // sw1's link has another number now
+    CHECK(history.finished().size() == 1);                           // what had grown
+    history.take({{LinkIndex{1}, start + 11s, start + 12s, amounts}});
+    CHECK(history.seconds_of("sw1/p1")->at(1'700'000'009).bytes == 100);
+    CHECK(history.seconds_of("sw1/p1")->at(1'700'000'011).bytes == 100);
+    CHECK(history.unfinished().at(0).amounts.bytes == 100);
+    CHECK(history.unfinished().empty());
 }

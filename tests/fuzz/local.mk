@@ -1,0 +1,8 @@
+# Fuzz targets; scripts/fuzz builds them with clang, by the Makefile here.
+EXTRA_DIST += \
+	%D%/Makefile \
+	%D%/config.cpp \
+	%D%/discovery.cpp \
+	%D%/prometheus_text.cpp \
+	%D%/wire.cpp \
+	%D%/seeds
