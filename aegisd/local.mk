@@ -49,3 +49,15 @@ sbin_PROGRAMS += %D%/aegisd
 %C%_aegisd_SOURCES = %D%/main.cpp
 
 %C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegissite.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
+
+# Sources that come after the first release: SONiC over Redis, OTLP, PromQL.
+noinst_LTLIBRARIES += %D%/libsources.la
+%C%_libsources_la_SOURCES = \
+	%D%/gzip.h %D%/gzip.cpp \
+	%D%/http_client.h %D%/http_client.cpp \
+	%D%/resp_reader.h %D%/resp_reader.cpp \
+	%D%/source_otlp.h %D%/source_otlp.cpp \
+	%D%/source_promql.h %D%/source_promql.cpp \
+	%D%/source_sonic_redis.h %D%/source_sonic_redis.cpp
+%C%_libsources_la_CPPFLAGS = $(AM_CPPFLAGS) $(HIREDIS_CFLAGS) $(ZLIB_CFLAGS) -DAEGIS_VERSION='"$(PACKAGE_VERSION)"'
+%C%_libsources_la_LIBADD = $(HIREDIS_LIBS) $(ZLIB_LIBS)

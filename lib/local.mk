@@ -12,18 +12,24 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/features.h %D%/features.cpp \
 	%D%/fingerprint.h %D%/fingerprint.cpp \
 	%D%/footprint.h %D%/footprint.cpp \
+	%D%/freeze_watch.h %D%/freeze_watch.cpp \
 	%D%/freshness.h %D%/freshness.cpp \
+	%D%/histogram.h %D%/histogram.cpp \
 	%D%/hostlist.h %D%/hostlist.cpp \
 	%D%/ids.h \
 	%D%/known_lines.h %D%/known_lines.cpp \
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
 	%D%/node_table.h %D%/node_table.cpp \
+	%D%/otlp.h %D%/otlp_json.cpp %D%/otlp_point.h %D%/otlp_point.cpp %D%/otlp_protobuf.cpp \
 	%D%/plan.h %D%/plan.cpp \
 	%D%/policy.h %D%/policy.cpp \
+	%D%/presets.h %D%/presets.cpp \
 	%D%/pressure.h %D%/pressure.cpp \
 	%D%/pressure_view.h \
 	%D%/prometheus_text.h %D%/prometheus_text.cpp \
+	%D%/promql_response.h %D%/promql_response.cpp \
+	%D%/protobuf_reader.h %D%/protobuf_reader.cpp \
 	%D%/quantity.h %D%/quantity.cpp \
 	%D%/roll_up.h %D%/roll_up.cpp \
 	%D%/sample.h \
@@ -31,8 +37,10 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/second_bins.h %D%/second_bins.cpp \
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
 	%D%/settings_text.h %D%/settings_text.cpp \
+	%D%/sonic_clock.h %D%/sonic_clock.cpp \
+	%D%/sonic_counters.h %D%/sonic_counters.cpp \
 	%D%/toml_library.h
-%C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url
+%C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url -lboost_json
 
 # The fabric map from discovery tools: what aegisctl fabric import and check are made of. Apart from libaegis, because aegisd
 # needs neither YAML nor regular expressions.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace aegis {
@@ -75,8 +76,13 @@ std::string to_string(const PrometheusError& error) {
     return fmt::format("line {}: expected {}, found \"{}\"", error.line, error.expected, error.found);
 }
 
-PrometheusText::PrometheusText(OnSample on_sample, std::size_t line_limit)
-    : on_sample_(std::move(on_sample)), line_limit_(line_limit) {}
+PrometheusFormat prometheus_format_of(std::string_view content_type) {
+    const auto type = content_type.substr(0, content_type.find(';'));
+    return type == "application/openmetrics-text" ? PrometheusFormat::openmetrics : PrometheusFormat::text;
+}
+
+PrometheusText::PrometheusText(OnSample on_sample, std::size_t line_limit, PrometheusFormat format)
+    : on_sample_(std::move(on_sample)), line_limit_(line_limit), format_(format) {}
 
 std::expected<void, PrometheusError> PrometheusText::feed(std::string_view chunk) {
     while (!error_ && !chunk.empty()) {
@@ -101,6 +107,7 @@ std::expected<void, PrometheusError> PrometheusText::feed(std::string_view chunk
 
 std::expected<void, PrometheusError> PrometheusText::finish() {
     if (!error_ && !partial_.empty() && parse_line(partial_)) partial_.clear();
+    if (!error_ && format_ == PrometheusFormat::openmetrics && !ended_) fail("# EOF as the last line", "");
     return result();
 }
 
@@ -112,7 +119,9 @@ bool PrometheusText::parse_line(std::string_view line) {
     if (line.ends_with('\r')) line.remove_suffix(1);
     std::string_view rest = line;
     skip_blanks(rest);
-    if (rest.empty() || rest.front() == '#') return true;
+    if (ended_) return rest.empty() || fail("nothing after # EOF", rest);
+    if (rest.empty()) return true;
+    if (rest.front() == '#') return parse_comment(rest);
 
     PrometheusSample sample;
     if (const std::size_t known = recognise_ ? recognise_(rest) : 0; known > 0) {
@@ -129,14 +138,31 @@ bool PrometheusText::parse_line(std::string_view line) {
     sample.value = *number;
 
     skip_blanks(rest);
-    if (!rest.empty()) {
-        const std::string_view time = take_word(rest);
-        sample.timestamp_ms = integer_of(time);
-        if (!sample.timestamp_ms) return fail("a timestamp in whole milliseconds", time);
+    const auto at_exemplar = [&] { return format_ == PrometheusFormat::openmetrics && rest.starts_with("# "); };
+    if (!rest.empty() && !at_exemplar()) {
+        if (!parse_timestamp(take_word(rest), sample)) return false;
         skip_blanks(rest);
-        if (!rest.empty()) return fail("the end of the line", rest);
+        if (!rest.empty() && !at_exemplar()) return fail("the end of the line", rest);
     }
     on_sample_(sample);
+    return true;
+}
+
+bool PrometheusText::parse_comment(std::string_view line) {
+    while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+    ended_ = format_ == PrometheusFormat::openmetrics && line == "# EOF";
+    return true;
+}
+
+bool PrometheusText::parse_timestamp(std::string_view word, PrometheusSample& sample) {
+    if (format_ == PrometheusFormat::text) {
+        sample.timestamp_ms = integer_of(word);
+        return sample.timestamp_ms || fail("a timestamp in whole milliseconds", word);
+    }
+    constexpr double year_9999 = 253'402'300'800;
+    const auto seconds = number_of(word);
+    if (!seconds || !(std::abs(*seconds) < year_9999)) return fail("a timestamp in seconds", word);
+    sample.timestamp_ms = std::llround(*seconds * 1000);
     return true;
 }
 

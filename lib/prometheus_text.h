@@ -1,4 +1,8 @@
-// Prometheus text format 0.0.4 as a stream: bytes in, samples out (telemetry.md section 3).
+// Prometheus text format 0.0.4 and OpenMetrics 1.0 as a stream: bytes in, samples out (telemetry.md section 3).
+//
+// OpenMetrics differs in what matters here as follows: timestamps are seconds with a fraction, exemplars may follow a
+// sample (skipped), and the text ends with "# EOF" - without it the answer was cut short, and is refused.
+// Its _created samples are delivered like any other.
 //
 // feed() takes the body in arbitrary pieces; finish() ends it. Comments, HELP and TYPE are skipped: kind and unit
 // come from the site's mapping. A line is held in memory at most once and at most `line_limit` bytes long. The usual
@@ -22,6 +26,11 @@ struct PrometheusLabel {
     std::string_view value; // unescaped
     bool operator==(const PrometheusLabel&) const = default;
 };
+
+enum class PrometheusFormat : std::uint8_t { text, openmetrics };
+
+// Of an answer, by its Content-Type; anything that is not OpenMetrics is read as text.
+PrometheusFormat prometheus_format_of(std::string_view content_type);
 
 // Valid during the callback only.
 struct PrometheusSample {
@@ -49,7 +58,8 @@ public:
     // known already and need not be taken apart; 0 if none. The sample that follows is of that series.
     using Recognise = std::function<std::size_t(std::string_view line)>;
 
-    explicit PrometheusText(OnSample on_sample, std::size_t line_limit = 65536);
+    explicit PrometheusText(OnSample on_sample, std::size_t line_limit = 65536,
+                            PrometheusFormat format = PrometheusFormat::text);
 
     void recognise_with(Recognise recognise) { recognise_ = std::move(recognise); }
 
@@ -59,6 +69,8 @@ public:
 private:
     bool fits(std::size_t bytes, std::string_view text);
     bool parse_line(std::string_view line);
+    bool parse_comment(std::string_view line);
+    bool parse_timestamp(std::string_view word, PrometheusSample& sample);
     bool parse_series(std::string_view& rest, std::string_view line, PrometheusSample& sample);
     bool parse_labels(std::string_view& rest);
     std::optional<std::string_view> parse_label_value(std::string_view& rest);
@@ -68,6 +80,8 @@ private:
     OnSample on_sample_;
     Recognise recognise_;
     std::size_t line_limit_;
+    PrometheusFormat format_;
+    bool ended_ = false; // "# EOF" was read
     std::uint64_t line_ = 1;
     std::string partial_;   // the beginning of a line whose end has not come yet
     std::string unescaped_; // label values of this line that contained escapes

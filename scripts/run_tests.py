@@ -209,7 +209,8 @@ def distcheck():
     return Counts(passed=1)
 
 
-STAGES = {"unit": unit, "sanitizers": sanitizers, "fuzz": fuzz, "daemon": pytest("daemon"), "fabric": pytest("fabric"), "slurm": pytest("slurm"),
+STAGES = {"unit": unit, "sanitizers": sanitizers, "fuzz": fuzz, "daemon": pytest("daemon"), "fabric": pytest("fabric"),
+          "telemetry": pytest("telemetry"), "slurm": pytest("slurm"),
           "docs": pytest("docs"), "distcheck": distcheck}
 
 

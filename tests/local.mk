@@ -27,7 +27,9 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/fabric_test.cpp \
 	%D%/unit/fabric_text_test.cpp \
 	%D%/unit/features_test.cpp \
+	%D%/unit/freeze_watch_test.cpp \
 	%D%/unit/freshness_test.cpp \
+	%D%/unit/histogram_test.cpp \
 	%D%/unit/history_json_test.cpp \
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/ibnetdiscover_test.cpp \
@@ -40,18 +42,25 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/netq_json_test.cpp \
 	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
+	%D%/unit/openmetrics_test.cpp \
+	%D%/unit/otlp_test.cpp \
 	%D%/unit/parse_job_facts_test.cpp \
 	%D%/unit/plan_test.cpp \
 	%D%/unit/policy_test.cpp \
 	%D%/unit/port_changes_test.cpp \
 	%D%/unit/port_table_check_test.cpp \
+	%D%/unit/presets_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
+	%D%/unit/promql_response_test.cpp \
+	%D%/unit/protobuf_reader_test.cpp \
 	%D%/unit/quantity_test.cpp \
 	%D%/unit/roll_up_test.cpp \
 	%D%/unit/second_bins_test.cpp \
 	%D%/unit/settings_test.cpp \
 	%D%/unit/slurm_topology_test.cpp \
+	%D%/unit/sonic_clock_test.cpp \
+	%D%/unit/sonic_counters_test.cpp \
 	%D%/unit/steer_test.cpp \
 	%D%/unit/store_test.cpp \
 	%D%/unit/telemetry_store_test.cpp \
@@ -62,3 +71,4 @@ check_PROGRAMS += %D%/unit/unit_tests
 %C%_unit_unit_tests_LDADD = aegisctl/libaegisctl.la aegisd/libaegisd.la aegisd/libaegissite.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
 	lib/libaegisimport.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
+include tests/telemetry/local.mk
