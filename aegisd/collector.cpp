@@ -35,7 +35,7 @@ void Collector::stop() {
 
 void Collector::start_sources() {
     for (const SourceConfig& config : telemetry_->site()->config.sources) {
-        sources_.push_back(make_prometheus_source(io_, config, [this](const Batch& batch) { take(batch); }));
+        sources_.push_back(make_source(io_, config, [this](const Batch& batch) { take(batch); }));
         sources_.back()->start();
     }
 }

@@ -31,6 +31,7 @@ sbin_PROGRAMS += %D%/aegisd
 	%D%/history_writer.h %D%/history_writer.cpp \
 	%D%/job_facts.h %D%/job_facts.cpp \
 	%D%/log.h %D%/log.cpp \
+	%D%/make_source.cpp \
 	%D%/metric_mapper.h %D%/metric_mapper.cpp \
 	%D%/options.h %D%/options.cpp \
 	%D%/select_connection.h %D%/select_connection.cpp \
@@ -48,9 +49,9 @@ sbin_PROGRAMS += %D%/aegisd
 
 %C%_aegisd_SOURCES = %D%/main.cpp
 
-%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libaegissite.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
+%C%_aegisd_LDADD = %D%/libaegisd.la %D%/libsources.la %D%/libaegissite.la %D%/libaegisstore.la lib/libaegis.la lib/libaegiswire.la
 
-# Sources that come after the first release: SONiC over Redis, OTLP, PromQL.
+# Sources that need more libraries than the daemon does. After libaegisd in a link: its make_source names them.
 noinst_LTLIBRARIES += %D%/libsources.la
 %C%_libsources_la_SOURCES = \
 	%D%/gzip.h %D%/gzip.cpp \

@@ -22,6 +22,9 @@ public:
     virtual void stop() = 0;
 };
 
+// What [[source]] says, by its type; the types are those of the settings table.
+std::shared_ptr<Source> make_source(boost::asio::io_context& io, const SourceConfig& config, BatchSink sink);
+
 // [[source]] of type "prometheus": one file a type (source_*.cpp).
 std::shared_ptr<Source> make_prometheus_source(boost::asio::io_context& io, const SourceConfig& config, BatchSink sink);
 

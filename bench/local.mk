@@ -13,7 +13,7 @@ EXTRA_PROGRAMS += %D%/advice_rtt
 
 EXTRA_PROGRAMS += %D%/ingest_bench
 %C%_ingest_bench_SOURCES = %D%/ingest_bench.cpp
-%C%_ingest_bench_LDADD = aegisd/libaegisd.la aegisd/libaegissite.la aegisd/libaegisstore.la lib/libaegis.la $(FMT_LIBS)
+%C%_ingest_bench_LDADD = aegisd/libaegisd.la aegisd/libsources.la aegisd/libaegissite.la aegisd/libaegisstore.la lib/libaegis.la $(FMT_LIBS)
 
 if HAVE_BENCHMARK
 EXTRA_PROGRAMS += %D%/store_bench

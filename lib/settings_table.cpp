@@ -18,7 +18,7 @@ constexpr std::string_view signals[] = {"queue_depth", "ecn_marked_packets", "pa
 constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
 constexpr std::string_view port_kinds[] = {"node", "trunk"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
-constexpr std::string_view source_types[] = {"prometheus"};
+constexpr std::string_view source_types[] = {"prometheus", "promql", "otlp"};
 constexpr std::string_view history_ports[] = {"trunk", "all", "none"};
 constexpr std::string_view policies[] = {"vanilla", "default"};
 
@@ -109,11 +109,13 @@ const Setting<SourceConfig> sources[] = {
     {{"name", word, required, "", "", "", {}, "A name of your choice, shown by aegisctl. No two sources share one.", "\"leaves\""},
      +[](SourceConfig& s) -> std::string& { return s.name; }},
     {{"type", choice, required, "", "", "", source_types,
-      "\"prometheus\": an exporter is scraped; text format 0.0.4.", "\"prometheus\""},
+      "\"prometheus\": an exporter is scraped; text format 0.0.4. \"promql\": a Prometheus, Thanos or VictoriaMetrics server is asked for "
+      "each metric and for the age of its samples. \"otlp\": OpenTelemetry exporters push to this machine, path /v1/metrics; only "
+      "on a loopback address.", "\"prometheus\""},
      +[](SourceConfig& s) -> std::string& { return s.type; }},
-    {{"url", url, required, "", "", "", {}, "What to scrape.", "\"http://exporter:9100/metrics\""},
+    {{"url", url, required, "", "", "", {}, "What to scrape; for promql the server, for otlp the address and port to listen on, as in http://127.0.0.1:4318.", "\"http://exporter:9100/metrics\""},
      +[](SourceConfig& s) -> std::string& { return s.url; }},
-    {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often."},
+    {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often. Exporters that push choose that themselves."},
      +[](SourceConfig& s) -> milliseconds& { return s.interval; }},
     {{"timeout", duration, optional, "four fifths of interval, at most 10s", "50ms", "1m", {},
       "When to give up on one answer. Shorter than interval.", "\"800ms\""},

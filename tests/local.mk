@@ -68,7 +68,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/topology_yaml_test.cpp \
 	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp
-%C%_unit_unit_tests_LDADD = aegisctl/libaegisctl.la aegisd/libaegisd.la aegisd/libaegissite.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
+%C%_unit_unit_tests_LDADD = aegisctl/libaegisctl.la aegisd/libaegisd.la aegisd/libsources.la aegisd/libaegissite.la aegisd/libaegisstore.la plugin/libaegisplugin.la \
 	lib/libaegisimport.la lib/libaegis.la lib/libaegiswire.la $(FMT_LIBS) -lrapidcheck
 endif
 include tests/telemetry/local.mk

@@ -3,6 +3,7 @@ EXTRA_DIST += \
 	%D%/conftest.py \
 	%D%/otlp_client.cjs \
 	%D%/peers.py \
+	%D%/test_aegisd.py \
 	%D%/test_otlp.py \
 	%D%/test_promql.py \
 	%D%/test_sonic_redis.py
