@@ -37,8 +37,10 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/second_bins.h %D%/second_bins.cpp \
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
 	%D%/settings_text.h %D%/settings_text.cpp \
+	%D%/slurm_words.h %D%/slurm_words.cpp \
 	%D%/sonic_clock.h %D%/sonic_clock.cpp \
 	%D%/sonic_counters.h %D%/sonic_counters.cpp \
+	%D%/text_lines.h \
 	%D%/toml_library.h
 %C%_libaegis_la_LIBADD = $(FMT_LIBS) -lboost_url -lboost_json
 
@@ -66,7 +68,6 @@ noinst_LTLIBRARIES += %D%/libaegisimport.la
 	%D%/port_table_check.h %D%/port_table_check.cpp \
 	%D%/slurm_topology.h %D%/slurm_topology.cpp \
 	%D%/slurm_tree.h %D%/slurm_tree.cpp \
-	%D%/text_lines.h \
 	%D%/topology_yaml.h %D%/topology_yaml.cpp \
 	%D%/tree_check.h %D%/tree_check.cpp
 %C%_libaegisimport_la_CPPFLAGS = $(AM_CPPFLAGS) $(YAML_CFLAGS) $(RE2_CFLAGS)

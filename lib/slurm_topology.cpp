@@ -3,6 +3,7 @@
 #include "lib/fabric.h"
 #include "lib/hostlist.h"
 #include "lib/slurm_tree.h"
+#include "lib/slurm_words.h"
 #include "lib/text_lines.h"
 
 #include <charconv>
@@ -12,11 +13,6 @@
 namespace aegis {
 
 namespace {
-
-bool same_word(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
 
 struct Setting {
     std::string_view key, value;

@@ -1,27 +1,10 @@
 #include "lib/slurm_tree.h"
 
-#include "lib/hostlist.h"
+#include "lib/slurm_words.h"
 
 #include <fmt/format.h>
 
 namespace aegis {
-
-namespace {
-
-// Slurm passes over empty elements (",n1,,n2"); expand_hostlist() does not.
-std::string without_empty_elements(std::string_view list) {
-    std::string kept;
-    int depth = 0;
-    for (char c : list) {
-        depth += (c == '[') - (c == ']');
-        if (c == ',' && depth == 0 && (kept.empty() || kept.back() == ',')) continue;
-        kept += c;
-    }
-    if (kept.ends_with(',')) kept.pop_back();
-    return kept;
-}
-
-} // namespace
 
 void SlurmTree::fail(int line, std::string_view key, std::string_view value, std::string expected) {
     errors_.push_back({{file_, line}, std::string(key), std::string(value), std::move(expected)});
@@ -32,7 +15,7 @@ void SlurmTree::note(int line, std::string_view subject, std::string fact, std::
 }
 
 std::vector<std::string> SlurmTree::expand(int line, std::string_view key, std::string_view list) {
-    auto names = expand_hostlist(without_empty_elements(list));
+    auto names = expand_slurm_list(list);
     if (names && !names->empty()) return std::move(*names);
     fail(line, key, list, fmt::format("a list of names such as n[00-15]; {}", names ? "expected a name" : names.error()));
     return {};

@@ -2,7 +2,8 @@
 
 #include "lib/fabric.h"
 
-#include "lib/hostlist.h"
+#include "lib/slurm_words.h"
+#include "lib/text_lines.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,35 +14,11 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\f\v";
 
-bool same_word(std::string_view a, std::string_view b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
-    return std::ranges::equal(a, b, {}, lower, lower);
-}
-
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(blanks);
-    if (begin == text.npos) return {};
-    return text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
-}
-
 // Up to the first '#' that no backslash protects.
 std::string_view without_comment(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i)
         if (text[i] == '#' && (i == 0 || text[i - 1] != '\\')) return text.substr(0, i);
     return text;
-}
-
-// Slurm passes over empty elements (",n1,,n2"); expand_hostlist() does not.
-std::string without_empty_elements(std::string_view list) {
-    std::string kept;
-    int depth = 0;
-    for (char c : list) {
-        depth += (c == '[') - (c == ']');
-        if (c == ',' && depth == 0 && (kept.empty() || kept.back() == ',')) continue;
-        kept += c;
-    }
-    if (kept.ends_with(',')) kept.pop_back();
-    return kept;
 }
 
 // A logical line: physical lines joined where they end in a backslash.
@@ -55,7 +32,7 @@ std::vector<LogicalLine> logical_lines(std::string_view text) {
     bool continues = false;
     for (int number = 1; !text.empty(); ++number) {
         const std::size_t end = std::min(text.find('\n'), text.size());
-        std::string_view piece = trimmed(without_comment(text.substr(0, end)));
+        std::string_view piece = without_blanks(without_comment(text.substr(0, end)));
         text.remove_prefix(std::min(end + 1, text.size()));
         if (!continues) lines.push_back({number, {}});
         continues = piece.ends_with('\\');
@@ -86,10 +63,10 @@ private:
         TopologyLine line{.line = logical.number, .name = {}, .nodes = {}, .switches = {}};
         bool named = false, sound = true;
         std::string_view rest = logical.text;
-        while (!(rest = trimmed(rest)).empty()) {
+        while (!(rest = without_blanks(rest)).empty()) {
             const std::size_t key_end = std::min(rest.find_first_of(" \t="), rest.size());
             const std::string_view key = rest.substr(0, key_end);
-            rest = trimmed(rest.substr(key_end));
+            rest = without_blanks(rest.substr(key_end));
             if (same_word(key, "include")) {
                 fail(logical.number, key, rest, "the included lines themselves: include is not supported, give the whole topology in one file");
                 return;
@@ -127,7 +104,7 @@ private:
 
     // The value after '=', plain or in double quotes; `rest` goes on behind it.
     std::optional<std::string> take_value(std::string_view& rest, int line, std::string_view key) {
-        rest = trimmed(rest.substr(1));
+        rest = without_blanks(rest.substr(1));
         if (rest.starts_with('"')) {
             const std::size_t end = rest.find('"', 1);
             if (end == rest.npos) {
@@ -145,7 +122,7 @@ private:
     }
 
     bool take_list(int line, std::string_view key, const std::string& value, std::vector<std::string>& names) {
-        auto expanded = expand_hostlist(without_empty_elements(value));
+        auto expanded = expand_slurm_list(value);
         if (expanded && expanded->empty()) expanded = std::unexpected("expected a name");
         if (!expanded) {
             fail(line, key, value, fmt::format("a list of names such as n[00-15]; {}", expanded.error()));
