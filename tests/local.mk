@@ -65,6 +65,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/store_test.cpp \
 	%D%/unit/telemetry_store_test.cpp \
 	%D%/unit/telemetry_test.cpp \
+	%D%/unit/temporary_directory.h \
 	%D%/unit/topology_yaml_test.cpp \
 	%D%/unit/wire_messages_test.cpp \
 	%D%/unit/wire_test.cpp

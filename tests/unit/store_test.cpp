@@ -2,6 +2,7 @@
 #include "aegisd/schema.h"
 #include "aegisd/sqlite.h"
 #include "aegisd/store.h"
+#include "tests/unit/temporary_directory.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -20,19 +21,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Directory {
+class Directory : public TemporaryDirectory {
 public:
-    Directory() {
-        std::string name = (fs::temp_directory_path() / "aegis-store-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()));
-        path_ = name;
-    }
-    ~Directory() { fs::remove_all(path_); }
-    const std::string& path() const { return path_; }
-    std::string file() const { return path_ + "/decisions.db"; }
-
-private:
-    std::string path_;
+    std::string file() const { return path() + "/decisions.db"; }
 };
 
 Store opened(const Directory& directory, StoreAccess access = StoreAccess::read_write) {

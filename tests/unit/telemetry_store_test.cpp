@@ -2,6 +2,7 @@
 #include "aegisd/history_writer.h"
 #include "aegisd/sqlite.h"
 #include "aegisd/telemetry_store.h"
+#include "tests/unit/temporary_directory.h"
 
 #include <catch2/catch.hpp>
 #include <cerrno>
@@ -15,19 +16,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-class Directory {
+class Directory : public TemporaryDirectory {
 public:
-    Directory() {
-        std::string name = (fs::temp_directory_path() / "aegis-telemetry-XXXXXX").string();
-        REQUIRE(mkdtemp(name.data()));
-        path_ = name;
-    }
-    ~Directory() { fs::remove_all(path_); }
-    const std::string& path() const { return path_; }
-    std::string file() const { return path_ + "/telemetry.db"; }
-
-private:
-    std::string path_;
+    std::string file() const { return path() + "/telemetry.db"; }
 };
 
 TelemetryStore opened(const Directory& directory, StoreAccess access = StoreAccess::read_write) {
