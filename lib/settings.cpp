@@ -22,6 +22,9 @@ constexpr double wrap_of_32_bits = 4'294'967'296.0;
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// Prometheus writes rpc_duration_seconds and interface, OpenTelemetry rpc.server.duration and net.host.name.
+constexpr std::string_view metric_punctuation = "_:.-/", label_punctuation = "_.-/";
+
 // First character: a letter or one of `extra`; then digits as well.
 bool is_identifier(std::string_view text, std::string_view extra) {
     if (text.empty() || is_digit(text.front())) return false;
@@ -100,8 +103,8 @@ bool text_is_valid(SettingType type, std::string_view text) {
     case SettingType::text: return !text.empty();
     case SettingType::path: return text.starts_with('/');
     case SettingType::url: return is_http_url(text);
-    case SettingType::metric_name: return is_identifier(text, "_:");
-    case SettingType::label_name: return is_identifier(text, "_");
+    case SettingType::metric_name: return is_identifier(text, metric_punctuation);
+    case SettingType::label_name: return is_identifier(text, label_punctuation);
     case SettingType::choice:
     case SettingType::duration:
     case SettingType::size:
@@ -198,8 +201,8 @@ std::string expectation(const SettingInfo& info) {
     case SettingType::number: return fmt::format("a number from {} to {}", info.lowest, info.highest);
     case SettingType::count: return fmt::format("a whole number from {} to {}", info.lowest, info.highest);
     case SettingType::width: return "32 or 64";
-    case SettingType::metric_name: return "a metric name of letters, digits, _ and :";
-    case SettingType::label_name: return "a label name of letters, digits and _";
+    case SettingType::metric_name: return "a metric name of letters, digits and _ : . - /";
+    case SettingType::label_name: return "a label name of letters, digits and _ . - /";
     case SettingType::labels: return "a table like { direction = \"tx\" }";
     case SettingType::hostlist: return "a hostlist like \"swp[1-4]\" or an array of them";
     }
@@ -245,7 +248,7 @@ template <class Owner> std::expected<void, std::string> assign(const Setting<Own
     }
     case SettingType::labels: {
         const auto* pairs = std::get_if<Labels>(&value);
-        if (!pairs || !std::ranges::all_of(*pairs, [](const auto& pair) { return is_identifier(pair.first, "_"); })) break;
+        if (!pairs || !std::ranges::all_of(*pairs, [](const auto& pair) { return is_identifier(pair.first, label_punctuation); })) break;
         store(setting, owner, *pairs);
         return {};
     }

@@ -1,11 +1,13 @@
 # Tests of telemetry sources against real peers, run by pytest; print_source runs one source for them, print_samples one decoder.
 EXTRA_DIST += \
 	%D%/conftest.py \
+	%D%/daemon.py \
 	%D%/otlp_client.cjs \
 	%D%/peers.py \
 	%D%/readers.py \
 	%D%/test_aegisd.py \
 	%D%/test_fixtures.py \
+	%D%/test_node_exporter.py \
 	%D%/test_otlp.py \
 	%D%/test_promql.py \
 	%D%/test_sonic_redis.py

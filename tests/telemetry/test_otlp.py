@@ -3,21 +3,16 @@
 import gzip
 import http.client
 import json
-import os
-import shutil
 import socket
 import subprocess
 import time
 
 import pytest
-from peers import SOURCE, Printed, answers, free_port, shared, values, wait_until
+from peers import Printed, answers, free_port, shared, values, wait_until
 
 CUMULUS = ["nvswitch_interface_tc_tx_ecn_marked_tc,ecn_marked_packets,counter,net.host.name,interface,tc",
            "nvswitch_interface_shared_buffer_port_tc_watermark,queue_depth,peak,net.host.name,interface,tc"]
 SDK = ["switch_packets,packets,counter,host.name,interface,tc", "switch_marked,ecn_marked_packets,counter,host.name,interface,tc"]
-# of the same day; the exporters' 0.x series has no other promise
-NPM = ["@opentelemetry/exporter-metrics-otlp-http@0.223.0", "@opentelemetry/exporter-metrics-otlp-proto@0.223.0",
-       "@opentelemetry/sdk-metrics@2.12.1", "@opentelemetry/resources@2.12.1"]
 
 
 class Receiver(Printed):
@@ -42,19 +37,6 @@ def gauge(name, value, time_ns=None):
 
 MARKED = CUMULUS[0].split(",")[0]
 MARKED_KEY = ("leaf-01", "swp1", 3, "ecn_marked_packets", "counter")
-
-
-@pytest.fixture(scope="module")
-def sdk(tmp_path_factory):
-    if not shutil.which("npm") or not shutil.which("node"):
-        pytest.skip("npm is not installed")
-    folder = tmp_path_factory.mktemp("npm")
-    done = subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *NPM], cwd=folder,
-                          capture_output=True, text=True, timeout=180)
-    if done.returncode:
-        pytest.skip("the npm registry cannot be reached: " + done.stderr.strip()[-200:])
-    shutil.copy(SOURCE / "tests/telemetry/otlp_client.cjs", folder)
-    return folder
 
 
 @pytest.mark.parametrize("temporality", ["cumulative", "delta"])

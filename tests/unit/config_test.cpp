@@ -194,6 +194,24 @@ kind = "node"
     CHECK(config.ports[1].rate_bps == 0);
 }
 
+TEST_CASE("a mapping may name what OpenTelemetry calls metrics and attributes") {
+    const Config config = good(R"([[source]]
+name = "a"
+type = "otlp"
+url = "http://127.0.0.1:4318"
+[[source.metric]]
+name = "switch.queue/marked-packets"
+signal = "ecn_marked_packets"
+kind = "counter"
+switch_label = "net.host.name"
+match = { "net.peer.name" = "x" }
+)");
+    const MetricMapping& metric = config.sources[0].metrics[0];
+    CHECK(metric.name == "switch.queue/marked-packets");
+    CHECK(metric.switch_label == "net.host.name");
+    CHECK(metric.match == std::vector<std::pair<std::string, std::string>>{{"net.peer.name", "x"}});
+}
+
 TEST_CASE("two mappings may share a name when they match different samples") {
     Config config = good(R"([[source]]
 name = "a"
