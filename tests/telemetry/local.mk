@@ -7,11 +7,14 @@ EXTRA_DIST += \
 	%D%/readers.py \
 	%D%/test_aegisd.py \
 	%D%/test_fixtures.py \
+	%D%/test_latency.py \
 	%D%/test_node_exporter.py \
 	%D%/test_otlp.py \
 	%D%/test_promql.py \
 	%D%/test_sonic_redis.py
-noinst_PROGRAMS += %D%/print_samples %D%/print_source
+noinst_PROGRAMS += %D%/print_quantiles %D%/print_samples %D%/print_source
+%C%_print_quantiles_SOURCES = %D%/print_quantiles.cpp
+%C%_print_quantiles_LDADD = lib/libaegis.la $(FMT_LIBS)
 %C%_print_samples_SOURCES = %D%/print_samples.cpp
 %C%_print_samples_LDADD = lib/libaegis.la $(FMT_LIBS)
 %C%_print_source_SOURCES = %D%/print_source.cpp

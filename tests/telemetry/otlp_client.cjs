@@ -1,5 +1,6 @@
 // The OpenTelemetry SDK as a sender: otlp_client.cjs json|protobuf URL none|gzip cumulative|delta
-// Exports twice: a counter that stands at 7 and then at 12, a gauge, and two kinds of histogram.
+// Exports twice: a counter that stands at 7 and then at 12, a gauge, two kinds of histogram, and one most of whose
+// samples lie above its last finite bound.
 const { MeterProvider, PeriodicExportingMetricReader, AggregationTemporality, AggregationType } = require("@opentelemetry/sdk-metrics");
 const { resourceFromAttributes } = require("@opentelemetry/resources");
 
@@ -22,9 +23,11 @@ const where = { interface: "swp1", tc: 3 };
 const packets = meter.createCounter("switch_packets");
 const marked = meter.createGauge("switch_marked");
 const classic = meter.createHistogram("rpc.classic", { advice: { explicitBucketBoundaries: [0.01, 0.1] } });
+const slow = meter.createHistogram("rpc.slow", { advice: { explicitBucketBoundaries: [0.1, 1, 30] } });
 const exponential = meter.createHistogram("rpc.exponential");
 
 (async () => {
+  for (let call = 0; call < 100; ++call) slow.record(call < 23 ? 0.5 : 45);
   for (const [added, mark] of [[7, 41229], [5, 41230]]) {
     packets.add(added, where);
     marked.record(mark, where);
