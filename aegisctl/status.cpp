@@ -35,6 +35,10 @@ std::string ago(const json::value& document, std::string_view path, std::int64_t
 
 std::string counted(const json::value& document, std::string_view path) { return as_count(find(document, path)); }
 
+std::string late(const json::value& document, std::string_view path) {
+    return fmt::format("{:.1f}ms", number_at(document, path).value_or(0) / 1000);
+}
+
 // Bucket k holds values below 2^(k+2) us, so a quantile is known to a power of two: its upper bound is given.
 std::string quantile_text(const json::array& buckets, double share) {
     double total = 0, seen = 0;
@@ -114,6 +118,9 @@ std::string status_text(const json::value& status, std::int64_t now_us) {
                                                   text_at(status, "history.error")));
     if (number_at(status, "history.rows_lost").value_or(0) > 0)
         text += line("", fmt::format("{} roll-ups were lost while it could not be written", counted(status, "history.rows_lost")));
+    if (number_at(status, "tick.window").value_or(0) > 0)
+        text += line("engine", fmt::format("ticks late by {} (p50), {} (p99), {} at most; of the last {} seconds", late(status, "tick.late_p50_us"),
+                                           late(status, "tick.late_p99_us"), late(status, "tick.late_window_max_us"), counted(status, "tick.window")));
     text += line("advice", fmt::format("{} asks, plans offered {}, accepted {}", counted(status, "asks"), counted(status, "plans_offered"),
                                        counted(status, "plans_accepted")));
     const auto refused = number_at(status, "protocol_errors.frames_refused").value_or(0) +

@@ -130,6 +130,7 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
                                    {"placements", placements ? json::value(*placements) : nullptr},
                                    {"events_lost", snapshot.engine.events_lost}}},
             {"history", history_status_json(writer_.status())},
+            {"tick", tick_json(snapshot.tick)},
             {"asks", snapshot.engine.asks},
             {"plans_offered", snapshot.engine.plans_offered},
             {"plans_accepted", snapshot.engine.plans_accepted},

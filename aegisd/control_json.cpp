@@ -82,6 +82,16 @@ json::value plugin_json(const std::optional<PluginStatus>& plugin) {
     };
 }
 
+json::object tick_json(const Lateness::Summary& tick) {
+    const auto or_unknown = [&](std::chrono::microseconds late) { return tick.window > 0 ? json::value(late.count()) : nullptr; };
+    return {{"count", tick.count},
+            {"window", tick.window},
+            {"late_p50_us", or_unknown(tick.p50)},
+            {"late_p99_us", or_unknown(tick.p99)},
+            {"late_window_max_us", or_unknown(tick.largest_of_window)},
+            {"late_max_us", or_unknown(tick.largest)}};
+}
+
 json::object source_json(const SourceState& source, const FreshnessLimits& limits, EventTime now) {
     json::value age_ms = nullptr;
     Freshness state = Freshness::dark;

@@ -12,6 +12,7 @@
 namespace aegis {
 
 boost::json::value plugin_json(const std::optional<PluginStatus>& plugin);
+boost::json::object tick_json(const Lateness::Summary& tick);
 boost::json::object source_json(const SourceState& source, const FreshnessLimits& limits, EventTime now);
 boost::json::object decision_row_json(const DecisionRow& row);
 boost::json::object explained_json(const DecisionRow& row); // with times and detail

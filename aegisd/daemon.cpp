@@ -146,10 +146,11 @@ private:
     void tick() {
         tick_timer_.async_wait([this](boost::system::error_code cancelled) {
             if (cancelled) return;
+            const auto clock = std::chrono::steady_clock::now();
+            tick_lateness_.add(std::chrono::duration_cast<std::chrono::microseconds>(clock - tick_timer_.expiry()));
             const EventTime now = wall_clock();
             engine_.tick(now);
             select_.tick(now);
-            const auto clock = std::chrono::steady_clock::now();
             if (clock - observed_at_ < collector_silence_limit) service_manager::alive();
             tick_timer_.expires_at(std::max(tick_timer_.expiry() + std::chrono::seconds(1), clock));
             tick();
@@ -191,7 +192,7 @@ private:
         EnginePort port;
         port.snapshot = [this](auto callback) {
             on_engine([this, callback] {
-                EngineSnapshot snapshot{engine_.site(), engine_.status(), select_.status(), engine_.fabric_state(), engine_.view()};
+                EngineSnapshot snapshot{engine_.site(), engine_.status(), select_.status(), engine_.fabric_state(), engine_.view(), tick_lateness_.summary()};
                 on_side([callback, snapshot] { callback(snapshot); });
             });
         };
@@ -219,6 +220,7 @@ private:
     Engine engine_;
     SelectServer select_;
     asio::steady_timer tick_timer_;
+    Lateness tick_lateness_;
     asio::signal_set signals_;
     std::chrono::steady_clock::time_point observed_at_ = std::chrono::steady_clock::now();
 

@@ -3,6 +3,7 @@
 
 #include "aegisd/engine.h"
 #include "aegisd/select_server.h"
+#include "lib/lateness.h"
 
 namespace aegis {
 
@@ -12,6 +13,7 @@ struct EngineSnapshot {
     SelectStatus select;
     FabricStatePointer fabric;
     PressureView view;
+    Lateness::Summary tick; // how late the engine's tick comes
 };
 
 } // namespace aegis

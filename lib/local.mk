@@ -18,6 +18,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/hostlist.h %D%/hostlist.cpp \
 	%D%/ids.h \
 	%D%/known_lines.h %D%/known_lines.cpp \
+	%D%/lateness.h %D%/lateness.cpp \
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
 	%D%/node_table.h %D%/node_table.cpp \

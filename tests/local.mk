@@ -34,6 +34,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/hostlist_test.cpp \
 	%D%/unit/ibnetdiscover_test.cpp \
 	%D%/unit/job_facts_test.cpp \
+	%D%/unit/lateness_test.cpp \
 	%D%/unit/lldp_json_test.cpp \
 	%D%/unit/known_lines_test.cpp \
 	%D%/unit/metric_mapper_test.cpp \

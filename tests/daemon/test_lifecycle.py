@@ -247,3 +247,15 @@ def test_systemd_is_told_of_start_reload_watchdog_and_end(make_aegisd, tmp_path)
         daemon.signal(signal.SIGTERM)
         assert next_but_watchdog() == "STOPPING=1"
         assert daemon.process.wait(10) == 0
+
+
+def test_a_tick_that_came_late_is_told_by_status(aegisd):
+    ticks = wait_for("a tick", lambda: aegisd.status()["tick"]["window"] > 1 and aegisd.status()["tick"])
+    assert 0 <= ticks["late_p50_us"] <= ticks["late_p99_us"] <= ticks["late_window_max_us"] <= ticks["late_max_us"]
+    stopped_at = time.monotonic()
+    os.kill(aegisd.process.pid, signal.SIGSTOP)
+    time.sleep(1.5)  # one tick falls due at the least, half a second before the end of it
+    os.kill(aegisd.process.pid, signal.SIGCONT)
+    stood_us = (time.monotonic() - stopped_at) * 1e6
+    late = wait_for("the late tick", lambda: aegisd.status()["tick"]["late_max_us"] > 400_000 and aegisd.status()["tick"])
+    assert late["late_p99_us"] == late["late_window_max_us"] == late["late_max_us"] <= stood_us + 500_000

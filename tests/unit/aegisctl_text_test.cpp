@@ -152,6 +152,7 @@ TEST_CASE("status shows the plugin, its counters as quantiles, sources and store
                      "refused_samples": 1, "events": {}}],
         "fabric": {"leaves": 16, "links": 64, "unmapped_ports": 1},
         "store": {"path": "/var/lib/aegis/decisions.db", "ok": true, "error": null, "placements": 12345},
+        "tick": {"count": 3600, "window": 600, "late_p50_us": 80, "late_p99_us": 1240, "late_window_max_us": 9950, "late_max_us": 20000},
         "asks": 900, "plans_offered": 100, "plans_accepted": 90, "protocol_errors": {"frames_refused": 0, "peers_refused": 0}})");
     CHECK(status_text(status, noon_us) == R"(aegisd     0.1.0, pid 9, up 1h 0m
 mode       steer
@@ -159,6 +160,7 @@ policy     default (00ff)
 config     /etc/aegis/aegisd.toml, read 10s ago
 fabric     16 leaves, 64 links, 1 unmapped ports
 store      /var/lib/aegis/decisions.db, 12,345 placements
+engine     ticks late by 0.1ms (p50), 1.2ms (p99), 9.9ms at most; of the last 600 seconds
 advice     900 asks, plans offered 100, accepted 90
 plugin     connected for 2m 0s, Slurm 22.05.8, Aegis 0.1.0, 1,024 nodes
            3 of them on no leaf of the fabric
