@@ -18,11 +18,28 @@ constexpr std::size_t unmapped_ports_named = 200;
 // marked; many more are a lie of one of the two counters (control-theory 5.1).
 constexpr double marks_slack = 1.05;
 
+// The time that marks and packets cover may differ by this share: they are not read at quite the same moment.
+constexpr double cover_slack = .1;
+
+// Marks or packets that wait longer than this for the other are given up.
+constexpr std::chrono::microseconds longest_wait{30'000'000};
+
 // Where a switch gives only depth there is no counter interval; a first depth stands for this long.
 constexpr std::chrono::microseconds first_depth_length{1'000'000};
 
-CounterLimits limits_of(const Series& series, double rate_bps) {
+// A server of the site's monitoring scrapes every 15 to 60 s, however often we ask it (telemetry.md 1.1).
+constexpr std::chrono::microseconds longest_between_scrapes{150'000'000};
+
+// The longest time between two readings over which a counter still tells of a rate: where the site reads more seldom than
+// every few seconds, two and a half of its intervals.
+std::chrono::microseconds longest_interval_of(const SourceConfig& source) {
+    const std::chrono::microseconds usual = CounterLimits{}.longest_interval;
+    return std::max({usual, std::chrono::microseconds(source.interval) * 5 / 2, source.type == "promql" ? longest_between_scrapes : usual});
+}
+
+CounterLimits limits_of(const Series& series, double rate_bps, const SourceConfig& source) {
     CounterLimits limits;
+    limits.longest_interval = longest_interval_of(source);
     limits.wraps_at = series.wraps_at;
     // InfiniBand's 32-bit counters stop at the top; elsewhere that one value is missed once in 2^32.
     if (series.wraps_at) limits.saturates_at = *series.wraps_at - 1;
@@ -95,7 +112,7 @@ Telemetry::Telemetry(SitePointer site, const Telemetry* before) : site_(std::mov
         if (known && before->site_->fabric.links()[at(*known)].rate_bps == link.rate_bps)
             links_.push_back(before->links_[at(*known)]);
         else
-            links_.push_back({LinkPressure(site_->config.pressure, link.rate_bps), {}, {}, {}});
+            links_.push_back({.pressure = LinkPressure(site_->config.pressure, link.rate_bps)});
         const bool remembered = has_history(*site_, link);
         history_of_link_.push_back(remembered ? static_cast<std::uint32_t>(amounts_.size()) : no_history);
         if (remembered) amounts_.emplace_back();
@@ -132,13 +149,13 @@ void Telemetry::announce(std::size_t source, const Series& series) {
     SeriesState next;
     if (link) {
         next.link = static_cast<std::uint32_t>(*link);
-        next.rule = rule_of(series, site_->fabric.links()[at(*link)].rate_bps);
+        next.rule = rule_of(limits_of(series, site_->fabric.links()[at(*link)].rate_bps, site_->config.sources[source]), series);
     }
     series_[source].push_back(next);
 }
 
-std::uint16_t Telemetry::rule_of(const Series& series, double rate_bps) {
-    const Rule rule{series.signal, series.kind, limits_of(series, rate_bps)};
+std::uint16_t Telemetry::rule_of(const CounterLimits& limits, const Series& series) {
+    const Rule rule{series.signal, series.kind, limits};
     const auto known = std::ranges::find(rules_, rule);
     const auto place = static_cast<std::uint16_t>(known - rules_.begin());
     if (known == rules_.end()) rules_.push_back(rule);
@@ -156,6 +173,8 @@ void Telemetry::read(std::size_t source, const Reading& reading) {
     if (rule.kind == Kind::counter) {
         const CounterStep step = series.counter.read(rule.limits, reading.value, reading.time);
         ++state.events[static_cast<std::size_t>(step.event)];
+        if (step.event == CounterEvent::reset || step.event == CounterEvent::gap || step.event == CounterEvent::implausible)
+            if (rule.signal == Signal::packets || rule.signal == Signal::ecn_marked_packets) links_[series.link].broken = true;
         if (!step.counts()) return;
         series.amount += static_cast<float>(step.delta);
         series.interval_us += static_cast<std::uint32_t>(step.interval.count());
@@ -194,7 +213,7 @@ FabricStatePointer Telemetry::fold() {
             if (series.touched) gather(source, series, gathered[series.link]);
     touched_sources_.clear();
     for (std::size_t link = 0; link < links_.size(); ++link)
-        if (gathered[link].any) finish(LinkIndex{static_cast<std::uint32_t>(link)}, gathered[link]);
+        if (gathered[link].any || links_[link].broken) finish(LinkIndex{static_cast<std::uint32_t>(link)}, gathered[link]);
 
     auto state = std::make_shared<FabricState>();
     state->site = site_;
@@ -224,8 +243,12 @@ void Telemetry::gather(std::uint32_t source, SeriesState& series, Gathered& link
     case Signal::ecn_marked_packets:
         add(link.marked, per_second);
         link.marked_source = source;
+        link.marked_length = std::max(link.marked_length, interval);
         break;
-    case Signal::packets: add(link.packets, per_second); break;
+    case Signal::packets:
+        add(link.packets, per_second);
+        link.packets_length = std::max(link.packets_length, interval);
+        break;
     case Signal::bytes: add(link.bytes, per_second); break;
     case Signal::queue_depth: link.depth_bytes = std::max(link.depth_bytes.value_or(0), amount); break;
     case Signal::drops:
@@ -250,13 +273,9 @@ void Telemetry::finish(LinkIndex index, const Gathered& gathered) {
         record.depth_at = record.newest;
         interval.depth_bytes = gathered.depth_bytes;
     }
-    const double length = seconds(interval.length);
-    const auto total = [&](const std::optional<double>& per_second) {
-        return per_second ? std::optional(*per_second * length) : std::nullopt;
-    };
-    interval.packets = total(gathered.packets);
-    interval.bytes = total(gathered.bytes);
-    interval.marked_packets = total(gathered.marked);
+    if (gathered.bytes) interval.bytes = *gathered.bytes * seconds(interval.length);
+    pair_marks(record, gathered, interval);
+    if (!gathered.any) return;
     if (interval.marked_packets && interval.packets) {
         if (*interval.marked_packets <= marks_slack * *interval.packets)
             interval.marked_packets = std::min(*interval.marked_packets, *interval.packets);
@@ -265,6 +284,24 @@ void Telemetry::finish(LinkIndex index, const Gathered& gathered) {
     }
     record.pressure.add(interval);
     this->record(index, interval.length);
+}
+
+void Telemetry::pair_marks(LinkRecord& record, const Gathered& gathered, LinkInterval& interval) {
+    const auto gain = [](Waiting& waiting, const std::optional<double>& per_second, std::chrono::microseconds length) {
+        if (!per_second) return;
+        waiting.amount += *per_second * seconds(length);
+        waiting.covered += length;
+    };
+    gain(record.marked, gathered.marked, gathered.marked_length);
+    gain(record.packets, gathered.packets, gathered.packets_length);
+    const auto [shorter, longer] = std::minmax(record.marked.covered, record.packets.covered);
+    const bool pair = !record.broken && shorter.count() > 0 && seconds(shorter) >= (1 - cover_slack) * seconds(longer);
+    if (pair) {
+        interval.marked_packets = record.marked.amount / seconds(record.marked.covered) * seconds(interval.length);
+        interval.packets = record.packets.amount / seconds(record.packets.covered) * seconds(interval.length);
+    }
+    if (pair || record.broken || longer > longest_wait) record.marked = record.packets = {};
+    record.broken = false;
 }
 
 void Telemetry::record(LinkIndex index, std::chrono::microseconds length) {

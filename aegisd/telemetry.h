@@ -110,21 +110,31 @@ private:
         std::optional<double> marked, packets, bytes;
         std::optional<double> depth_bytes;
         std::uint32_t marked_source = 0;     // where the marks come from
+        std::chrono::microseconds marked_length{0}, packets_length{0};
         std::chrono::microseconds length{0}; // the longest of its counters
         bool any = false;
     };
+    // What waits for its counterpart: marks are set against the packets of the same time, also where one of the two was lost once
+    // or comes more seldom.
+    struct Waiting {
+        double amount = 0;
+        std::chrono::microseconds covered{0};
+    };
     struct LinkRecord {
         LinkPressure pressure;
-        std::optional<double> depth_bytes;
-        std::optional<EventTime> newest;
-        std::optional<EventTime> depth_at; // of the last depth, for the length of the next interval
+        Waiting marked{}, packets{};
+        bool broken = false; // since the last fold a reset or the like took an interval from one of the two
+        std::optional<double> depth_bytes{};
+        std::optional<EventTime> newest{};
+        std::optional<EventTime> depth_at{}; // of the last depth, for the length of the next interval
     };
 
     void announce(std::size_t source, const Series& series);
     void read(std::size_t source, const Reading& reading);
-    std::uint16_t rule_of(const Series& series, double rate_bps);
+    std::uint16_t rule_of(const CounterLimits& limits, const Series& series);
     void gather(std::uint32_t source, SeriesState& series, Gathered& link) const;
     void finish(LinkIndex link, const Gathered& gathered);
+    static void pair_marks(LinkRecord& record, const Gathered& gathered, LinkInterval& interval);
     void record(LinkIndex link, std::chrono::microseconds length);
     void count(RollUp& amounts, const Rule& rule, double amount) const;
 

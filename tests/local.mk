@@ -51,6 +51,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/port_changes_test.cpp \
 	%D%/unit/port_table_check_test.cpp \
 	%D%/unit/presets_test.cpp \
+	%D%/unit/pressure_path_test.cpp \
 	%D%/unit/pressure_test.cpp \
 	%D%/unit/prometheus_text_test.cpp \
 	%D%/unit/promql_response_test.cpp \

@@ -95,6 +95,40 @@ TEST_CASE("signals of one link may come from two sources, at several polls a fol
     CHECK(telemetry.fold()->links[0].mark_rate == Approx(2e5 / 2.01e6));
 }
 
+TEST_CASE("marks are set against the packets of the same time where one of the two was lost once") {
+    Telemetry telemetry(two_leaves());
+    telemetry.take(batch(start, {{0, 0}, {1, 0}}, {series("sw1", Signal::ecn_marked_packets), series("sw1", Signal::packets)}));
+    telemetry.take(batch(start + 1s, {{1, 1e6}})); // a million packets, a thousand of them marked, whose number is lost
+    CHECK_FALSE(telemetry.fold()->links[0].known);
+    telemetry.take(batch(start + 2s, {{0, 1000}, {1, 1e6 + 1000}})); // as good as none in this second
+    CHECK(telemetry.fold()->links[0].mark_rate == Approx(1000 / (1e6 + 1000 + 2 * 1e4)));
+}
+
+TEST_CASE("marks that come more seldom than packets are set against all packets since") {
+    Telemetry telemetry(two_leaves());
+    telemetry.take(batch(start, {{0, 0}}, {series("sw1", Signal::packets)}));
+    telemetry.take(batch(start, {{0, 0}}, {{"b", "sw1", "p1", {}, Signal::ecn_marked_packets, Kind::counter, {}}}, "b"));
+    for (int second = 1; second <= 10; ++second) {
+        telemetry.take(batch(start + std::chrono::seconds(second), {{0, second == 5 ? 1e6 : second < 5 ? 0 : 1e6 + second}}));
+        if (second == 10) telemetry.take(batch(start + 10s, {{0, 5e4}}, {}, "b"));
+        telemetry.fold();
+    }
+    CHECK(telemetry.fold()->links[0].mark_rate == Approx(5e4 / (1e6 + 10 + 10 * 1e4)));
+}
+
+TEST_CASE("a monitoring server that scrapes once a minute still tells of rates, an exporter that was silent for as long does not") {
+    for (const auto& [type, event] : {std::pair("promql", CounterEvent::advanced), std::pair("prometheus", CounterEvent::gap)}) {
+        Site changed = *two_leaves();
+        changed.config.sources[0].type = type;
+        Telemetry telemetry(std::make_shared<const Site>(std::move(changed)));
+        telemetry.take(batch(start, {{0, 0}}, {series("sw1", Signal::bytes)}));
+        telemetry.take(batch(start + 60s, {{0, 6e10}}));
+        INFO(type);
+        CHECK(events(telemetry, event) == 1);
+        if (event == CounterEvent::advanced) CHECK(telemetry.fold()->links[0].load == Approx(.08));
+    }
+}
+
 TEST_CASE("many more marks than packets are not believed and counted as implausible") {
     Telemetry telemetry(two_leaves());
     telemetry.take(batch(start, {{0, 0}, {1, 0}}, {series("sw1", Signal::ecn_marked_packets), series("sw1", Signal::packets)}));
