@@ -3,6 +3,9 @@ EXTRA_DIST += \
 	%D%/Makefile \
 	%D%/config.cpp \
 	%D%/discovery.cpp \
+	%D%/otlp.cpp \
 	%D%/prometheus_text.cpp \
+	%D%/promql.cpp \
+	%D%/sonic.cpp \
 	%D%/wire.cpp \
 	%D%/seeds
