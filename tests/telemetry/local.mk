@@ -3,9 +3,11 @@ EXTRA_DIST += \
 	%D%/conftest.py \
 	%D%/daemon.py \
 	%D%/otlp_client.cjs \
+	%D%/faulty.py \
 	%D%/peers.py \
 	%D%/readers.py \
 	%D%/test_aegisd.py \
+	%D%/test_faults.py \
 	%D%/test_fixtures.py \
 	%D%/test_latency.py \
 	%D%/test_node_exporter.py \
