@@ -10,6 +10,7 @@
 
 #include "aegisd/clock.h"
 #include "aegisd/resp_reader.h"
+#include "aegisd/text_file.h"
 
 #include <algorithm>
 #include <array>
@@ -120,8 +121,11 @@ private:
     asio::awaitable<Failure> poll() {
         stream_.expires_after(options_.timeout);
         received_bytes_ = 0;
-        if (!stream_.socket().is_open())
+        if (!stream_.socket().is_open()) {
             if (Failure failure = co_await connect()) co_return failure;
+            if (options_.password_file)
+                if (Failure failure = co_await authenticate()) co_return failure;
+        }
         const auto now = std::chrono::steady_clock::now();
         if (now >= maps_due_) {
             if (Failure failure = co_await read_maps()) co_return failure;
@@ -158,6 +162,18 @@ private:
         if (failed == beast::error::timeout)
             co_return fmt::format("no connection to {} within {} ms", options_.url, options_.timeout.count());
         co_return fmt::format("no connection to {}: {}", options_.url, failed.message());
+    }
+
+    asio::awaitable<Failure> authenticate() {
+        auto password = read_text_file(*options_.password_file);
+        if (!password) co_return password.error();
+        while (password->ends_with('\n') || password->ends_with('\r')) password->pop_back();
+        Pipeline pipeline;
+        if (options_.username)
+            pipeline.add({"AUTH", *options_.username, *password});
+        else
+            pipeline.add({"AUTH", *password});
+        co_return co_await exchange(pipeline, [](std::size_t, const RespReply&) {});
     }
 
     asio::awaitable<Failure> read_maps() {

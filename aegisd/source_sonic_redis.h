@@ -1,4 +1,4 @@
-// [[source]] of type "sonic-redis": one COUNTERS_DB, that is one ASIC, of a SONiC switch.
+// [[source]] of type "sonic": one COUNTERS_DB, that is one ASIC, of a SONiC switch.
 #pragma once
 
 #include "aegisd/source.h"
@@ -11,6 +11,7 @@ namespace aegis {
 struct SonicRedisOptions {
     SonicNaming naming;
     std::string url; // unix:///var/run/redis/redis.sock or redis://host:6379
+    std::optional<std::string> username, password_file; // the file is read for each connection
     std::chrono::milliseconds interval{1000};
     std::chrono::milliseconds timeout{800};
     std::chrono::milliseconds maps_interval{5000}; // how often the name maps are read again

@@ -6,10 +6,14 @@ series, their links included; with history, every link is one between leaf and s
 
 Where Debian's prometheus is installed, its own CPU time for scraping such exporters is a row as well: samples for a second of one
 core. It fetches them over HTTP as well, and stores them; we, here, do neither.
+
+Where redis-server is installed, the time of one poll of a SONiC switch with 64 ports of 8 queues over a Unix socket is a row:
+from the first byte asked to the last reading, in a process of its own.
 """
 import http.server
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
@@ -18,11 +22,12 @@ import threading
 import time
 from pathlib import Path
 
-from results import BUILD, Row, make, note, parser, show
+from results import BUILD, SOURCE, Row, make, note, parser, quantile, show
 
 SWITCHES, PORTS, QUEUES, ROUNDS = 1024, 64, 8, 7
 
 
+SONIC_POLLS, SONIC_LIMIT_MS = 200, 15
 PEER_TARGETS, PEER_WARM_S, PEER_S = 40, 6, 20
 METRICS = ("sonic_queue_packets_total", "sonic_queue_bytes_total", "sonic_queue_ecn_marked_packets_total", "sonic_queue_watermark_bytes")
 
@@ -93,6 +98,27 @@ def prometheus_samples_per_s():
     return scrapes * PORTS * QUEUES * len(METRICS) / cpu
 
 
+def sonic_rows():
+    """Median and p99 of a poll, in ms, against the limit we set ourselves; nothing where there is no redis-server."""
+    if not shutil.which("redis-server"):
+        note("redis-server is not installed: no SONiC switch")
+        return []
+    sys.path.insert(0, str(SOURCE / "tests" / "telemetry"))
+    from peers import Redis, polls
+    from test_sonic_redis import switch
+    make("tests/telemetry/print_source")
+    with tempfile.TemporaryDirectory() as folder:
+        redis = Redis(pathlib.Path(folder))
+        with redis.up():
+            redis.load(2, switch(PORTS, QUEUES))
+            batches = polls("sonic-redis", redis.url, SONIC_POLLS + 1, 20)[1:]  # the first one connects
+    readings = PORTS * (10 + 4 * QUEUES)
+    if any(batch["failure"] or len(batch["readings"]) != readings for batch in batches):
+        raise SystemExit("a poll did not bring all readings")
+    took = [batch["poll_ms"] for batch in batches]
+    return [Row(f"sonic_poll_{name}", quantile(took, share), "ms", SONIC_POLLS, SONIC_LIMIT_MS) for name, share in (("p50", .5), ("p99", .99))]
+
+
 def main():
     options = parser(__doc__.splitlines()[0]).parse_args()
     shape = [str(number) for number in (SWITCHES, PORTS, QUEUES, ROUNDS)]
@@ -101,6 +127,7 @@ def main():
     rows = [Row(**json.loads(line)) for line in done.stdout.splitlines()]
     if peer := prometheus_samples_per_s():
         rows.insert(1, Row("ingest_against_prometheus", rows[0].value, "1/s", rows[0].n, peer))
+    rows += sonic_rows()
     show(rows, options.json)
     return 0
 

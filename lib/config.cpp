@@ -5,6 +5,8 @@
 #include "lib/toml_library.h"
 
 #include <algorithm>
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <map>
@@ -41,6 +43,14 @@ std::optional<std::string_view> meant(std::string_view wrong, const std::vector<
             best = word;
         }
     return best;
+}
+
+// Of a URL whose form is good.
+bool is_loopback_url(std::string_view text) {
+    const auto url = boost::urls::parse_uri(boost::core::string_view(text.data(), text.size())).value();
+    if (url.host_type() == boost::urls::host_type::ipv4) return url.host_ipv4_address().is_loopback();
+    if (url.host_type() == boost::urls::host_type::ipv6) return url.host_ipv6_address().is_loopback();
+    return url.host() == "localhost";
 }
 
 int line_of(const toml::node& node) { return static_cast<int>(node.source().begin.line); }
@@ -105,6 +115,7 @@ private:
                         Then then);
     void read_ports(const toml::table& root, std::vector<PortGroup>& ports);
     void read_source(const toml::table& table, SourceConfig& source, bool fine);
+    void check_sonic(const toml::table& table, const SourceConfig& source);
     void check_metric(const toml::table& table, const MetricMapping& metric);
     void check_sources(const Config& config);
     void check_order(const toml::table& root, std::string_view lower, std::string_view higher, const Config& config);
@@ -223,7 +234,30 @@ void Reader::check_metric(const toml::table& table, const MetricMapping& metric)
         fail(line_of(*bits), "source.metric.counter_bits", as_written(*bits), "kind = \"counter\" beside it");
 }
 
+// What goes with type "sonic" and with no other, and that no password crosses a network in the clear.
+void Reader::check_sonic(const toml::table& table, const SourceConfig& source) {
+    const toml::node& url = *table.get("url");
+    const bool is_sonic = source.type == "sonic", is_local = source.url.starts_with("unix:") || is_loopback_url(source.url);
+    if (is_sonic == source.url.starts_with("http:"))
+        fail(line_of(url), "source.url", as_written(url), is_sonic ? "unix:///PATH or redis://HOST:PORT" : "http://HOST:PORT/PATH");
+    for (std::string_view key : {"switch", "port_names", "username", "password_file"}) {
+        const toml::node* node = table.get(key);
+        const bool is_default = key == "port_names" && !source.port_aliases; // says nothing
+        if (node && !is_sonic && !is_default) fail(line_of(*node), fmt::format("source.{}", key), as_written(*node), "type = \"sonic\" beside it");
+    }
+    if (!is_sonic) return;
+    if (source.sw.empty()) fail(line_of(table), "source.switch", "", "the switch's name, as [[ports]] has it, but it is missing");
+    if (const toml::node* node = table.get("metric"))
+        fail(line_of(*node), "source.metric", "", "no [[source.metric]]: what a SONiC switch counts is known");
+    if (source.username && !source.password_file)
+        fail(line_of(*table.get("username")), "source.username", as_written(*table.get("username")), "password_file beside it");
+    if (source.password_file && !is_local)
+        fail(line_of(*table.get("password_file")), "source.password_file", as_written(*table.get("password_file")),
+             "a unix:// URL or a loopback address beside it, so that no password crosses the network in the clear");
+}
+
 void Reader::read_source(const toml::table& table, SourceConfig& source, bool fine) {
+    if (fine) check_sonic(table, source);
     if (const toml::node* timeout = table.get("timeout"); !timeout)
         source.timeout = std::min(source.interval * 4 / 5, milliseconds(10'000));
     else if (fine && source.timeout >= source.interval)
@@ -232,7 +266,7 @@ void Reader::read_source(const toml::table& table, SourceConfig& source, bool fi
                                   [this](const toml::table& inner, const MetricMapping& metric, bool inner_fine) {
                                       if (inner_fine) check_metric(inner, metric);
                                   });
-    if (!table.contains("metric")) fail(line_of(table), "source.metric", "", "at least one [[source.metric]] after this [[source]]");
+    if (!table.contains("metric") && source.type != "sonic") fail(line_of(table), "source.metric", "", "at least one [[source.metric]] after this [[source]]");
     std::map<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>, int> seen;
     for (const MetricMapping& metric : source.metrics) {
         if (metric.name.empty()) continue;

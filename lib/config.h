@@ -38,15 +38,18 @@ struct MetricMapping {
     std::optional<double> wraps_at;        // counter_bits = 32
 };
 
-// [[source]] of type "prometheus".
+// [[source]].
 struct SourceConfig {
     ConfigPlace place;
     std::string name;
-    std::string type; // "prometheus"
-    std::string url;  // http://host:port/path
+    std::string type; // one of the choices of the settings table
+    std::string url;  // http://host:port/path; for a SONiC switch unix:///path or redis://host:port
     std::chrono::milliseconds interval{1000};
     std::chrono::milliseconds timeout{800};
     std::uint64_t body_limit_bytes = 32u << 20;
+    std::string sw;            // of type "sonic": the switch that the database is of
+    bool port_aliases = false; // ... whose ports go by alias
+    std::optional<std::string> username, password_file; // the file is read for each connection, its content never kept or logged
     std::vector<MetricMapping> metrics;
 };
 

@@ -170,7 +170,7 @@ std::string_view to_string(PresetVia via) {
     switch (via) {
     case PresetVia::prometheus: return "prometheus";
     case PresetVia::otlp: return "otlp";
-    case PresetVia::sonic_redis: return "sonic-redis";
+    case PresetVia::sonic_redis: return "sonic";
     case PresetVia::gnmi: return "gnmi";
     }
     return {};

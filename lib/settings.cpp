@@ -36,10 +36,15 @@ bool is_word(std::string_view text) {
            std::ranges::all_of(text, [](char c) { return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-'; });
 }
 
-bool is_http_url(std::string_view text) {
+constexpr std::size_t socket_path_bytes = 107; // of sockaddr_un, with its end
+
+// Which scheme goes with which type of source is for the reader of the file to say.
+bool is_source_url(std::string_view text) {
     auto parsed = boost::urls::parse_uri(boost::core::string_view(text.data(), text.size()));
-    if (!parsed || parsed->scheme() != "http" || parsed->host().empty() || parsed->has_userinfo() || parsed->has_fragment())
-        return false;
+    if (!parsed || parsed->has_userinfo() || parsed->has_fragment()) return false;
+    if (parsed->scheme() == "unix")
+        return text.starts_with("unix:///") && !parsed->has_query() && parsed->path().size() > 1 && parsed->path().size() <= socket_path_bytes;
+    if ((parsed->scheme() != "http" && parsed->scheme() != "redis") || parsed->host().empty()) return false;
     if (!parsed->has_port()) return true;
     std::uint16_t port = 0; // Boost's own port_number() wraps round for 65,536 and more
     std::string_view digits(parsed->port().data(), parsed->port().size());
@@ -102,7 +107,7 @@ bool text_is_valid(SettingType type, std::string_view text) {
     case SettingType::word: return is_word(text);
     case SettingType::text: return !text.empty();
     case SettingType::path: return text.starts_with('/');
-    case SettingType::url: return is_http_url(text);
+    case SettingType::url: return is_source_url(text);
     case SettingType::metric_name: return is_identifier(text, metric_punctuation);
     case SettingType::label_name: return is_identifier(text, label_punctuation);
     case SettingType::choice:

@@ -18,7 +18,8 @@ constexpr std::string_view signals[] = {"queue_depth", "ecn_marked_packets", "pa
 constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
 constexpr std::string_view port_kinds[] = {"node", "trunk"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
-constexpr std::string_view source_types[] = {"prometheus", "promql", "otlp"};
+constexpr std::string_view source_types[] = {"prometheus", "promql", "otlp", "sonic"};
+constexpr std::string_view port_names[] = {"name", "alias"};
 constexpr std::string_view history_ports[] = {"trunk", "all", "none"};
 constexpr std::string_view policies[] = {"vanilla", "default"};
 
@@ -111,9 +112,11 @@ const Setting<SourceConfig> sources[] = {
     {{"type", choice, required, "", "", "", source_types,
       "\"prometheus\": an exporter is scraped; text format 0.0.4. \"promql\": a Prometheus, Thanos or VictoriaMetrics server is asked for "
       "each metric and for the age of its samples. \"otlp\": OpenTelemetry exporters push to this machine, path /v1/metrics; only "
-      "on a loopback address.", "\"prometheus\""},
+      "on a loopback address. \"sonic\": the COUNTERS_DB of a SONiC switch, in Redis; it needs no [[source.metric]]. A switch with several "
+      "ASICs has a database for each: one [[source]] for each, with the same switch.", "\"prometheus\""},
      +[](SourceConfig& s) -> std::string& { return s.type; }},
-    {{"url", url, required, "", "", "", {}, "What to scrape; for promql the server, for otlp the address and port to listen on, as in http://127.0.0.1:4318.", "\"http://exporter:9100/metrics\""},
+    {{"url", url, required, "", "", "", {}, "What to scrape; for promql the server, for otlp the address and port to listen on, as in http://127.0.0.1:4318; for "
+      "sonic the socket of Redis, unix:///var/run/redis/redis.sock, or redis://host:6379, which is best the end of an SSH tunnel.", "\"http://exporter:9100/metrics\""},
      +[](SourceConfig& s) -> std::string& { return s.url; }},
     {{"interval", duration, defaulted, "1s", "200ms", "1h", {}, "How often. Exporters that push choose that themselves."},
      +[](SourceConfig& s) -> milliseconds& { return s.interval; }},
@@ -122,6 +125,16 @@ const Setting<SourceConfig> sources[] = {
      +[](SourceConfig& s) -> milliseconds& { return s.timeout; }},
     {{"body_limit", size, defaulted, "32MiB", "1KiB", "1GiB", {}, "A longer answer is refused as a whole."},
      +[](SourceConfig& s) -> std::uint64_t& { return s.body_limit_bytes; }},
+    {{"switch", text, optional, "required with type \"sonic\"", "", "", {}, "For sonic: the switch's name, as [[ports]] has it."},
+     +[](SourceConfig& s) -> std::string& { return s.sw; }},
+    {{"port_names", choice, defaulted, "name", "", "", port_names,
+      "For sonic: \"name\" is Ethernet0, \"alias\" what the switch calls it in LLDP, such as etp1. As [[ports]] has them."},
+     +[](SourceConfig& s) -> bool& { return s.port_aliases; }},
+    {{"username", text, optional, "the default user", "", "", {}, "For sonic: the user of Redis, with password_file."},
+     +[](SourceConfig& s) -> std::optional<std::string>& { return s.username; }},
+    {{"password_file", path, optional, "no password is sent", "", "", {},
+      "For sonic: a file whose only line is the password of Redis. It is read for each connection. Only with unix://, or on a loopback address."},
+     +[](SourceConfig& s) -> std::optional<std::string>& { return s.password_file; }},
 };
 
 const Setting<MetricMapping> metrics[] = {

@@ -7,6 +7,7 @@ EXTRA_DIST += \
 	%D%/peers.py \
 	%D%/readers.py \
 	%D%/test_aegisd.py \
+	%D%/test_aegisd_sonic.py \
 	%D%/test_faults.py \
 	%D%/test_fixtures.py \
 	%D%/test_latency.py \
