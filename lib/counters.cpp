@@ -60,9 +60,8 @@ CounterStep Counter::read(const CounterLimits& limits, double value, EventTime t
         value_ = value;
         time_ = time;
         unchanged_ = at_most<Unchanged>(delta == 0 ? since_change : interval);
-        const bool bounded = limits.max_per_second > 0;
-        const double needed_s = bounded ? delta / limits.max_per_second : 0;
-        return CounterStep{event, delta, std::max(interval, microseconds(static_cast<std::int64_t>(std::ceil(needed_s * 1e6))))};
+        const bool behind_repeats = limits.max_per_second > 0 && delta > limits.max_per_second * seconds(interval);
+        return CounterStep{event, delta, behind_repeats ? since_change : interval};
     };
     if (value < value_) {
         if (!limits.wraps_at) return reseed(CounterEvent::reset);

@@ -6,8 +6,8 @@
 // out of order are dropped.
 //
 // An exporter that polls the switch slower than we poll it repeats a value and then jumps. What the line can carry is
-// therefore counted from the newest reading with another value; the jump is traffic of at least as long an interval as the
-// line needs for it, so that no step ever tells of more than the line can carry.
+// therefore counted from the newest reading with another value. A jump that the line cannot have carried since the last reading is
+// traffic of all the time since then, evenly: told of a shorter time, a calm link behind an exporter that caches would look full.
 //
 // What cannot be told apart: a 32-bit counter that is reset within one interval's worth of line rate below 2^32.
 // It yields at most that interval's worth of traffic.

@@ -95,13 +95,19 @@ TEST_CASE("an exporter that repeats a value and then jumps is not implausible") 
     CHECK(counter.read(18001, at_ms(17000)).event == CounterEvent::implausible);
 }
 
-TEST_CASE("a jump behind repeated values is traffic of as long an interval as the line needs for it") {
+TEST_CASE("a jump that the line cannot have carried since the last reading is traffic of the time since the value last changed") {
     Limited counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
     for (int second = 0; second < 8; ++second) counter.read(0, at_ms(1000 * second));
     const CounterStep jump = counter.read(4000, at_ms(8000));
     CHECK(jump.delta == 4000);
-    CHECK(jump.interval == 4s);
+    CHECK(jump.interval == 8s);
     CHECK(counter.read(4500, at_ms(9000)).interval == 1s);
+}
+
+TEST_CASE("what begins behind a long silence at a rate that the line can carry is told of the last interval alone") {
+    Limited counter({.wraps_at = {}, .saturates_at = {}, .max_per_second = 1000});
+    for (int second = 0; second < 8; ++second) counter.read(0, at_ms(1000 * second));
+    CHECK(counter.read(900, at_ms(8000)).interval == 1s);
 }
 
 TEST_CASE("a snapshot or peak is new only if its time is") {
