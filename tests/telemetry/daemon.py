@@ -51,12 +51,12 @@ class Daemon:
 
 
 @contextlib.contextmanager
-def aegisd(folder, tables, topology="SwitchName=leaf1 Nodes=n[1-4]\n", scalars=""):
+def aegisd(folder, tables, topology="SwitchName=leaf1 Nodes=n[1-4]\n", scalars="", **popen):
     """`tables` are the [[ports]] and [[source]] of aegisd.toml; `scalars` further sections."""
     (folder / "topology.conf").write_text(topology)
     config = folder / "aegisd.toml"
     config.write_text(CONFIG.format(run=folder) + scalars + tables)
-    with running([AEGISD, "--config", config], folder) as process:
+    with running([AEGISD, "--config", config], folder, **popen) as process:
         daemon = Daemon(folder, process)
         wait_until(lambda: daemon.ask("status"), "aegisd answering")
         yield daemon

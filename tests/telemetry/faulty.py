@@ -1,4 +1,4 @@
-"""Peers that misbehave on request: an exporter, a PromQL server and an OpenTelemetry sender of one calm switch port each.
+"""Peers that misbehave on request: an exporter, a PromQL server, an OpenTelemetry sender and a SONiC switch, of one calm port each.
 
 The port is 30 % loaded and one frame in a thousand is marked, which is no pressure at all, whatever its telemetry looks like.
 """
@@ -8,10 +8,13 @@ import http.client
 import http.server
 import json
 import random
+import signal
 import socket
 import threading
 import time
 import urllib.parse
+
+from peers import Redis
 
 LINE_BYTES = 100e9 / 8
 LOAD, FRAME_BYTES, MARKED = .3, 1000, .001
@@ -53,6 +56,12 @@ class Peer:
     def time(self):
         return time.time() + self.shift_s
 
+    def break_it(self):
+        """What `fault` needs done once; most only change what is answered from now on."""
+
+    def heal(self):
+        """Undoes break_it(); `fault` is still what it was."""
+
 
 class HttpPeer(Peer):
     """Serves body() as whole answers, or as the fault wants it."""
@@ -86,7 +95,15 @@ class HttpPeer(Peer):
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": .05}, daemon=True).start()
 
-    def kill(self):
+    def break_it(self):
+        if self.fault == "killed":
+            self.end()
+
+    def heal(self):
+        if self.fault == "killed":
+            self.listen()
+
+    def end(self):
         self.server.shutdown()
         self.server.server_close()
         for connection in list(self.connections):
@@ -146,13 +163,14 @@ class Sender(Peer):
     def __init__(self, switch, port):
         super().__init__(switch)
         self.port, self.stopped = port, threading.Event()
+        threading.Thread(target=self.run, daemon=True).start()
 
     @property
     def url(self):
         return f"http://127.0.0.1:{self.port}"
 
-    def start(self):
-        threading.Thread(target=self.run, daemon=True).start()
+    def end(self):
+        self.stopped.set()
 
     def run(self):
         while not self.stopped.wait(1):
@@ -183,3 +201,100 @@ class Sender(Peer):
         connection.request("POST", path, body, {"Content-Type": "application/json"})
         connection.getresponse().read()
         connection.close()
+
+
+class SonicSwitch(Peer):
+    """A COUNTERS_DB in a redis-server of its own, written five times a second; behind a proxy where the fault is to be slow."""
+
+    kind = "sonic"
+    FIELDS = dict(zip(NAMES, ("SAI_PORT_STAT_IF_OUT_OCTETS", "SAI_PORT_STAT_IF_OUT_UCAST_PKTS", "SAI_PORT_STAT_ECN_MARKED_PACKETS")))
+
+    def __init__(self, switch, folder, proxied):
+        super().__init__(switch)
+        folder.mkdir()
+        self.redis, self.stopped, self.running = Redis(folder), threading.Event(), None
+        self.proxy = socket.create_server(("127.0.0.1", 0)) if proxied else None
+        self.start_redis()
+        if proxied:
+            threading.Thread(target=self.serve_slowly, daemon=True).start()
+        threading.Thread(target=self.run, daemon=True).start()
+
+    @property
+    def url(self):
+        return f"redis://127.0.0.1:{self.proxy.getsockname()[1]}" if self.proxy else self.redis.url
+
+    def start_redis(self):
+        self.redis.path.unlink(missing_ok=True)
+        self.running = self.redis.up()
+        self.running.__enter__()
+        self.write()
+
+    def stop_redis(self):
+        if self.running:
+            self.redis.process.send_signal(signal.SIGCONT)
+            running, self.running = self.running, None
+            running.__exit__(None, None, None)
+
+    def break_it(self):
+        if self.fault in ("killed", "restarted"):
+            self.stop_redis()
+        if self.fault == "restarted":
+            self.start_redis()
+        if self.fault == "hung":
+            self.redis.process.send_signal(signal.SIGSTOP)
+        if self.fault == "denied":
+            self.redis.run(["CONFIG", "SET", "requirepass", "secret"], ["AUTH", "secret"], ["CLIENT", "KILL", "TYPE", "normal"])
+
+    def heal(self):
+        if self.running is None or self.fault == "denied":
+            self.stop_redis()
+            self.start_redis()
+        self.redis.process.send_signal(signal.SIGCONT)
+
+    def run(self):
+        while not self.stopped.wait(.2):
+            if self.running and self.fault not in ("hung", "denied"):
+                with contextlib.suppress(OSError, AssertionError):
+                    self.write()
+
+    def write(self):
+        ports = {}
+        for name, port, value in self.samples():
+            ports.setdefault(port, {"SAI_PORT_STAT_IF_OUT_NON_UCAST_PKTS": 0})[self.FIELDS[name]] = value
+        commands = [["SELECT", 2], ["MULTI"], ["FLUSHDB"],
+                    ["HSET", "COUNTERS_PORT_NAME_MAP", *(word for port in ports for word in (port, f"oid:{port}"))]] if ports else []
+        commands += [["HSET", f"COUNTERS:oid:{port}", *(word for pair in fields.items() for word in pair)] for port, fields in ports.items()]
+        if commands:
+            self.redis.run(*commands, ["EXEC"])
+
+    def serve_slowly(self):
+        while True:
+            try:
+                peer, _ = self.proxy.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.pass_on, args=(peer,), daemon=True).start()
+
+    def pass_on(self, peer):
+        with contextlib.suppress(OSError), peer, socket.socket(socket.AF_UNIX) as redis:
+            redis.connect(str(self.redis.path))
+            threading.Thread(target=self.pass_requests, args=(peer, redis), daemon=True).start()
+            while answer := redis.recv(65536):
+                slow = self.fault == "slow"
+                for piece in (answer[i:i + 1] for i in range(len(answer))) if slow else [answer]:
+                    peer.sendall(piece)
+                    if slow:
+                        time.sleep(.05)
+
+    @staticmethod
+    def pass_requests(peer, redis):
+        with contextlib.suppress(OSError):
+            while request := peer.recv(65536):
+                redis.sendall(request)
+            redis.shutdown(socket.SHUT_RDWR)
+
+    def end(self):
+        self.stopped.set()
+        self.stop_redis()
+        if self.proxy:
+            self.proxy.close()
