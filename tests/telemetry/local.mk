@@ -2,8 +2,8 @@
 EXTRA_DIST += \
 	%D%/conftest.py \
 	%D%/daemon.py \
-	%D%/otlp_client.cjs \
 	%D%/faulty.py \
+	%D%/otlp_client.cjs \
 	%D%/peers.py \
 	%D%/readers.py \
 	%D%/test_aegisd.py \

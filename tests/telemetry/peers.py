@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -34,9 +35,12 @@ def shared(*parts):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nothing listens on, from below those that the kernel gives to outgoing connections: it stays free until it is used."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def wait_until(true, what, seconds=20):
@@ -77,8 +81,15 @@ class Redis:
     @contextlib.contextmanager
     def up(self):
         with running(self.command, self.folder) as self.process:
-            wait_until(lambda: self.path.exists() and answers(self.port), "redis-server listening")
+            wait_until(lambda: self.process.poll() is not None or (self.hears() and answers(self.port)), "redis-server listening")
+            assert self.process.poll() is None, (self.folder / "peer.log").read_text()
             yield self
+
+    def hears(self):
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as peer:
+            peer.connect(str(self.path))
+            return True
+        return False
 
     @property
     def url(self):
