@@ -30,11 +30,14 @@ constexpr std::chrono::microseconds first_depth_length{1'000'000};
 // A server of the site's monitoring scrapes every 15 to 60 s, however often we ask it (telemetry.md 1.1).
 constexpr std::chrono::microseconds longest_between_scrapes{150'000'000};
 
+constexpr std::chrono::microseconds longest_of_all{3'600'000'000}; // 32 bits hold it
+
 // The longest time between two readings over which a counter still tells of a rate: where the site reads more seldom than
 // every few seconds, two and a half of its intervals.
 std::chrono::microseconds longest_interval_of(const SourceConfig& source) {
     const std::chrono::microseconds usual = CounterLimits{}.longest_interval;
-    return std::max({usual, std::chrono::microseconds(source.interval) * 5 / 2, source.type == "promql" ? longest_between_scrapes : usual});
+    const std::chrono::microseconds own = std::chrono::microseconds(source.interval) * 5 / 2;
+    return std::min(longest_of_all, std::max({usual, own, source.type == "promql" ? longest_between_scrapes : usual}));
 }
 
 CounterLimits limits_of(const Series& series, double rate_bps, const SourceConfig& source) {
@@ -176,8 +179,10 @@ void Telemetry::read(std::size_t source, const Reading& reading) {
         if (step.event == CounterEvent::reset || step.event == CounterEvent::gap || step.event == CounterEvent::implausible)
             if (rule.signal == Signal::packets || rule.signal == Signal::ecn_marked_packets) links_[series.link].broken = true;
         if (!step.counts()) return;
+        const auto interval_us = static_cast<std::uint32_t>(step.interval.count()); // longest_of_all fits
+        if (interval_us > UINT32_MAX - series.interval_us) series.amount = 0, series.interval_us = 0; // an hour and more between two folds
         series.amount += static_cast<float>(step.delta);
-        series.interval_us += static_cast<std::uint32_t>(step.interval.count());
+        series.interval_us += interval_us;
         if (history != no_history) count(amounts_[history], rule, step.delta);
     } else {
         if (rule.signal != Signal::queue_depth) return; // a rate at one moment says nothing of an interval
@@ -289,16 +294,17 @@ void Telemetry::finish(LinkIndex index, const Gathered& gathered) {
 void Telemetry::pair_marks(LinkRecord& record, const Gathered& gathered, LinkInterval& interval) {
     const auto gain = [](Waiting& waiting, const std::optional<double>& per_second, std::chrono::microseconds length) {
         if (!per_second) return;
-        waiting.amount += *per_second * seconds(length);
-        waiting.covered += length;
+        waiting.amount += static_cast<float>(*per_second * seconds(length));
+        waiting.covered += std::chrono::duration<std::uint32_t, std::micro>(static_cast<std::uint32_t>(length.count()));
     };
     gain(record.marked, gathered.marked, gathered.marked_length);
     gain(record.packets, gathered.packets, gathered.packets_length);
-    const auto [shorter, longer] = std::minmax(record.marked.covered, record.packets.covered);
+    const std::chrono::microseconds of_marks = record.marked.covered, of_packets = record.packets.covered;
+    const auto shorter = std::min(of_marks, of_packets), longer = std::max(of_marks, of_packets);
     const bool pair = !record.broken && shorter.count() > 0 && seconds(shorter) >= (1 - cover_slack) * seconds(longer);
     if (pair) {
-        interval.marked_packets = record.marked.amount / seconds(record.marked.covered) * seconds(interval.length);
-        interval.packets = record.packets.amount / seconds(record.packets.covered) * seconds(interval.length);
+        interval.marked_packets = record.marked.amount / seconds(of_marks) * seconds(interval.length);
+        interval.packets = record.packets.amount / seconds(of_packets) * seconds(interval.length);
     }
     if (pair || record.broken || longer > longest_wait) record.marked = record.packets = {};
     record.broken = false;

@@ -116,9 +116,9 @@ private:
     };
     // What waits for its counterpart: marks are set against the packets of the same time, also where one of the two was lost once
     // or comes more seldom.
-    struct Waiting {
-        double amount = 0;
-        std::chrono::microseconds covered{0};
+    struct Waiting { // small: there is one a link for each
+        float amount = 0;
+        std::chrono::duration<std::uint32_t, std::micro> covered{0};
     };
     struct LinkRecord {
         LinkPressure pressure;

@@ -129,6 +129,15 @@ TEST_CASE("a monitoring server that scrapes once a minute still tells of rates, 
     }
 }
 
+TEST_CASE("an exporter that dates many readings over days does not make a rate of a time that ran over") {
+    Site changed = *two_leaves();
+    changed.config.sources[0].interval = 1h;
+    Telemetry telemetry(std::make_shared<const Site>(std::move(changed)));
+    telemetry.take(batch(start, {{0, 0}}, {series("sw1", Signal::bytes)}));
+    for (int hour = 1; hour <= 100; ++hour) telemetry.take(batch(start + hour * 1h, {{0, hour * 3600 * 1.25e9}})); // a tenth of the line
+    CHECK(telemetry.fold()->links[0].load == Approx(.1));
+}
+
 TEST_CASE("many more marks than packets are not believed and counted as implausible") {
     Telemetry telemetry(two_leaves());
     telemetry.take(batch(start, {{0, 0}, {1, 0}}, {series("sw1", Signal::ecn_marked_packets), series("sw1", Signal::packets)}));
