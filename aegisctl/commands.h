@@ -6,6 +6,7 @@
 #include "aegisctl/client.h"
 
 #include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
 #include <boost/json/value.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -85,6 +86,7 @@ int run_fabric_import(const FabricImportArguments& arguments, bool json);
 int run_fabric_check(const Asking& asking, const FabricCheckArguments& arguments);
 int run_fabric_top(const Asking& asking, const FabricTopArguments& arguments);
 int run_fabric_history(const Asking& asking, const FabricHistoryArguments& arguments);
+int run_fabric_presets(const std::optional<std::string>& name, bool json);
 int run_policy_list(const Asking& asking);
 int run_config_check(const std::string& file, bool json);
 int run_config_show(const Asking& asking);
@@ -97,6 +99,8 @@ std::string fabric_text(const boost::json::value& fabric, bool links);
 std::string fabric_top_text(const boost::json::value& top, bool utf8);
 std::string history_text(const boost::json::value& history);
 std::string spark_text(const boost::json::array& shares, bool utf8); // one character a value from 0 to 1, a blank where it is missing
+boost::json::object presets_document(const std::optional<std::string>& name); // of this preset, or of all
+std::string presets_text(const boost::json::value& document, bool with_notes);
 std::string policies_text(const boost::json::value& result);
 std::string config_text(const boost::json::value& result);
 

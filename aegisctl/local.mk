@@ -13,6 +13,7 @@ bin_PROGRAMS += %D%/aegisctl
 	%D%/fabric_history.cpp \
 	%D%/fabric_import.cpp \
 	%D%/fabric_inputs.h %D%/fabric_inputs.cpp \
+	%D%/fabric_presets.cpp \
 	%D%/fabric_top.cpp \
 	%D%/mode.cpp \
 	%D%/options.h %D%/options.cpp \

@@ -15,6 +15,7 @@ struct Arguments {
     DecisionsArguments decisions;
     ModeArguments mode;
     bool links = false;
+    std::optional<std::string> preset;
     FabricTopArguments top;
     FabricHistoryArguments history;
     FabricArguments map; // of import and of check
@@ -130,6 +131,11 @@ CommandLine::CommandLine() {
         arguments.check.map = arguments.map;
         exit = run_fabric_check(arguments.asking, arguments.check);
     });
+
+    CLI::App* fabric_presets = fabric->add_subcommand("presets", "what exporters call our signals; aegisd need not run");
+    fabric_presets->add_option("PRESET", a.preset, "only this one, and what to know of it");
+    reads(fabric_presets);
+    fabric_presets->callback([this] { exit = run_fabric_presets(arguments.preset, arguments.asking.json); });
 
     CLI::App* policy = app.add_subcommand("policy", "scoring policies")->require_subcommand(1);
     CLI::App* policy_list = policy->add_subcommand("list", "the policies aegisd knows, and which is in force");

@@ -1,6 +1,7 @@
 // toml++ stays behind this file. Structure is walked here; what a value must look like is the settings table's business.
 #include "lib/config.h"
 
+#include "lib/presets.h"
 #include "lib/settings.h"
 #include "lib/toml_library.h"
 
@@ -108,13 +109,16 @@ private:
                         const std::vector<std::string_view>& known);
     template <class Owner>
     bool read_rows(const toml::table& table, std::string_view section, const std::string& prefix,
-                   std::span<const Setting<Owner>> rows, Owner& owner);
+                   std::span<const Setting<Owner>> rows, Owner& owner, bool completes = false);
     template <class Owner, class Then>
     void read_repeating(const toml::table& parent, std::string_view key, const std::string& prefix, std::string_view shown_table,
                         std::span<const Setting<Owner>> rows, std::vector<std::string_view> more, std::vector<Owner>& owners,
-                        Then then);
+                        Then then, bool (*begin)(const toml::table&, Owner&, std::span<const Owner>) = nullptr,
+                        std::span<const Owner> models = {});
     void read_ports(const toml::table& root, std::vector<PortGroup>& ports);
     void read_source(const toml::table& table, SourceConfig& source, bool fine);
+    void read_metrics(const toml::table& table, SourceConfig& source);
+    void check_preset(const toml::table& table, const SourceConfig& source);
     void check_sonic(const toml::table& table, const SourceConfig& source);
     void check_metric(const toml::table& table, const MetricMapping& metric);
     void check_sources(const Config& config);
@@ -169,7 +173,7 @@ void Reader::refuse_unknown(const toml::table& table, const std::string& prefix,
 // True where all is well: only then is it worth comparing one setting with another.
 template <class Owner>
 bool Reader::read_rows(const toml::table& table, std::string_view section, const std::string& prefix,
-                       std::span<const Setting<Owner>> rows, Owner& owner) {
+                       std::span<const Setting<Owner>> rows, Owner& owner, bool completes) {
     std::size_t errors_before = errors_.size();
     for (const Setting<Owner>& row : rows) {
         std::string_view key = row.info.key;
@@ -178,7 +182,7 @@ bool Reader::read_rows(const toml::table& table, std::string_view section, const
         if (dot != key.npos) key.remove_prefix(dot + 1);
         const toml::node* node = table.get(key);
         if (!node) {
-            if (row.info.presence == Presence::required)
+            if (row.info.presence == Presence::required && !completes)
                 fail(line_of(table), prefix + std::string(key), "", expectation(row.info) + ", but it is missing");
             continue;
         }
@@ -198,7 +202,7 @@ template <class Owner> std::vector<std::string_view> keys_of(std::span<const Set
 template <class Owner, class Then>
 void Reader::read_repeating(const toml::table& parent, std::string_view key, const std::string& prefix, std::string_view shown_table,
                             std::span<const Setting<Owner>> rows, std::vector<std::string_view> more, std::vector<Owner>& owners,
-                            Then then) {
+                            Then then, bool (*begin)(const toml::table&, Owner&, std::span<const Owner>), std::span<const Owner> models) {
     const toml::node* node = parent.get(key);
     if (!node) return;
     const toml::array* tables = node->as_array();
@@ -216,16 +220,17 @@ void Reader::read_repeating(const toml::table& parent, std::string_view key, con
         for (const Setting<Owner>& row : rows)
             if (row.info.presence == Presence::defaulted) assign_default(row, owner);
         refuse_unknown(table, prefix, shown_table, known);
-        bool fine = read_rows(table, "", prefix, rows, owner);
+        const bool completes = begin && begin(table, owner, models);
+        bool fine = read_rows(table, "", prefix, rows, owner, completes);
         then(table, owner, fine);
         owners.push_back(std::move(owner));
     }
 }
 
 void Reader::check_metric(const toml::table& table, const MetricMapping& metric) {
-    if (table.contains("switch") == table.contains("switch_label"))
+    if (metric.sw.empty() == metric.switch_label.empty() || (table.contains("switch") && table.contains("switch_label")))
         fail(line_of(table), "source.metric", "", "exactly one of switch_label and switch");
-    const toml::node& kind = *table.get("kind");
+    const toml::node& kind = table.contains("kind") ? *table.get("kind") : table; // told by the preset
     if (metric.signal == Signal::queue_depth && metric.kind == Kind::counter)
         fail(line_of(kind), "source.metric.kind", as_written(kind), "\"snapshot\" or \"peak\": a depth does not accumulate");
     if (metric.signal != Signal::queue_depth && metric.kind != Kind::counter)
@@ -243,7 +248,9 @@ void Reader::check_sonic(const toml::table& table, const SourceConfig& source) {
     for (std::string_view key : {"switch", "port_names", "username", "password_file"}) {
         const toml::node* node = table.get(key);
         const bool is_default = key == "port_names" && !source.port_aliases; // says nothing
-        if (node && !is_sonic && !is_default) fail(line_of(*node), fmt::format("source.{}", key), as_written(*node), "type = \"sonic\" beside it");
+        const bool is_of_preset = key == "switch" && source.preset;
+        if (node && !is_sonic && !is_default && !is_of_preset)
+            fail(line_of(*node), fmt::format("source.{}", key), as_written(*node), key == "switch" ? "type = \"sonic\" or a preset beside it" : "type = \"sonic\" beside it");
     }
     if (!is_sonic) return;
     if (source.sw.empty()) fail(line_of(table), "source.switch", "", "the switch's name, as [[ports]] has it, but it is missing");
@@ -256,17 +263,64 @@ void Reader::check_sonic(const toml::table& table, const SourceConfig& source) {
              "a unix:// URL or a loopback address beside it, so that no password crosses the network in the clear");
 }
 
+// Presets of Prometheus exporters fit whatever asks for their metrics.
+void Reader::check_preset(const toml::table& table, const SourceConfig& source) {
+    const toml::node& node = *table.get("preset");
+    const Preset* preset = preset_named(*source.preset);
+    if (!preset) {
+        std::vector<std::string_view> names;
+        for (const Preset& known : presets()) names.push_back(known.name);
+        return fail(line_of(node), "source.preset", as_written(node), fmt::format("one of \"{}\"", fmt::join(names, "\", \"")));
+    }
+    const bool fits = source.type == to_string(preset->via) || (preset->via == PresetVia::prometheus && source.type == "promql");
+    if (!fits)
+        return fail(line_of(node), "source.preset", as_written(node),
+                    fmt::format("a preset for type = \"{}\"; this is one for \"{}\"", source.type, to_string(preset->via)));
+    const bool named = std::ranges::none_of(preset->metrics, [](const PresetMetric& metric) { return metric.switch_label.empty(); });
+    if (source.sw.empty() && !named && source.type != "sonic")
+        fail(line_of(table), "source.switch", "", "the switch's name beside this preset, whose exporter does not tell it, but it is missing");
+}
+
+// The preset's rows, each as the site's [[source.metric]] of that name changes it, then the site's others.
+void Reader::read_metrics(const toml::table& table, SourceConfig& source) {
+    std::vector<MetricMapping> models;
+    const Preset* preset = source.preset ? preset_named(*source.preset) : nullptr;
+    if (preset && preset->via != PresetVia::sonic_redis)
+        for (const PresetMetric& metric : preset->metrics) {
+            models.push_back(mapping_of(metric, source.sw));
+            models.back().place = source.place;
+        }
+    const auto begin = +[](const toml::table& inner, MetricMapping& metric, std::span<const MetricMapping> all) {
+        const auto model = std::ranges::find(all, inner["name"].value_or(std::string()), &MetricMapping::name);
+        if (model == all.end()) return false;
+        const ConfigPlace place = metric.place;
+        metric = *model;
+        metric.place = place;
+        if (inner.contains("switch")) metric.switch_label.clear();
+        if (inner.contains("switch_label")) metric.sw.clear();
+        return true;
+    };
+    std::vector<MetricMapping> own;
+    read_repeating<MetricMapping>(
+        table, "metric", "source.metric.", "[[source.metric]]", metric_settings(), {}, own,
+        [this](const toml::table& inner, const MetricMapping& metric, bool inner_fine) {
+            if (inner_fine) check_metric(inner, metric);
+        },
+        begin, std::span<const MetricMapping>(models));
+    for (MetricMapping& model : models)
+        if (std::ranges::find(own, model.name, &MetricMapping::name) == own.end()) source.metrics.push_back(std::move(model));
+    std::ranges::move(own, std::back_inserter(source.metrics));
+}
+
 void Reader::read_source(const toml::table& table, SourceConfig& source, bool fine) {
     if (fine) check_sonic(table, source);
     if (const toml::node* timeout = table.get("timeout"); !timeout)
         source.timeout = std::min(source.interval * 4 / 5, milliseconds(10'000));
     else if (fine && source.timeout >= source.interval)
         fail(line_of(*timeout), "source.timeout", as_written(*timeout), "less than the interval");
-    read_repeating<MetricMapping>(table, "metric", "source.metric.", "[[source.metric]]", metric_settings(), {}, source.metrics,
-                                  [this](const toml::table& inner, const MetricMapping& metric, bool inner_fine) {
-                                      if (inner_fine) check_metric(inner, metric);
-                                  });
-    if (!table.contains("metric") && source.type != "sonic") fail(line_of(table), "source.metric", "", "at least one [[source.metric]] after this [[source]]");
+    if (fine && source.preset) check_preset(table, source);
+    read_metrics(table, source);
+    if (!table.contains("metric") && !source.preset && source.type != "sonic") fail(line_of(table), "source.metric", "", "at least one [[source.metric]] after this [[source]]");
     std::map<std::pair<std::string, std::vector<std::pair<std::string, std::string>>>, int> seen;
     for (const MetricMapping& metric : source.metrics) {
         if (metric.name.empty()) continue;

@@ -50,6 +50,7 @@ struct SourceConfig {
     std::string sw;            // of type "sonic": the switch that the database is of
     bool port_aliases = false; // ... whose ports go by alias
     std::optional<std::string> username, password_file; // the file is read for each connection, its content never kept or logged
+    std::optional<std::string> preset; // its metrics come first in `metrics`; the site's own of the same name change them
     std::vector<MetricMapping> metrics;
 };
 

@@ -38,6 +38,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/second_bins.h %D%/second_bins.cpp \
 	%D%/settings.h %D%/settings.cpp %D%/settings_table.cpp \
 	%D%/settings_text.h %D%/settings_text.cpp \
+	%D%/signal_names.h %D%/signal_names.cpp \
 	%D%/slurm_words.h %D%/slurm_words.cpp \
 	%D%/sonic_clock.h %D%/sonic_clock.cpp \
 	%D%/sonic_counters.h %D%/sonic_counters.cpp \

@@ -166,6 +166,24 @@ std::span<const LatencyPreset> latency_presets() { return all_latency; }
 const Preset* preset_named(std::string_view name) { return named(all, name); }
 const LatencyPreset* latency_preset_named(std::string_view name) { return named(all_latency, name); }
 
+MetricMapping mapping_of(const PresetMetric& metric, const std::string& sw) {
+    MetricMapping mapping;
+    mapping.name = metric.name;
+    mapping.signal = metric.signal;
+    mapping.kind = metric.kind;
+    mapping.factor = metric.factor;
+    if (sw.empty())
+        mapping.switch_label = metric.switch_label;
+    else
+        mapping.sw = sw;
+    mapping.port_label = metric.port_label;
+    if (!metric.queue_label.empty()) mapping.queue_label = metric.queue_label;
+    if (!metric.match_label.empty()) mapping.match.emplace_back(metric.match_label, metric.match_value);
+    // A counter that wraps there is taken as stopped at the value before, too.
+    mapping.wraps_at = metric.saturates_at ? std::optional(*metric.saturates_at + 1) : metric.wraps_at;
+    return mapping;
+}
+
 std::string_view to_string(PresetVia via) {
     switch (via) {
     case PresetVia::prometheus: return "prometheus";

@@ -7,6 +7,7 @@
 // Not here, because no source of ours can read them: Cisco NX-API, Junos UDP sensors, BroadView, Arista LANZ.
 #pragma once
 
+#include "lib/config.h"
 #include "lib/sample.h"
 
 #include <cstdint>
@@ -52,6 +53,9 @@ struct LatencyPreset {
     bool verified = false;
     std::string_view note;
 };
+
+// A row as a [[source.metric]] of a source of that switch; empty: the exporter's label names it.
+MetricMapping mapping_of(const PresetMetric& metric, const std::string& sw);
 
 std::span<const Preset> presets();
 std::span<const LatencyPreset> latency_presets();

@@ -125,7 +125,12 @@ const Setting<SourceConfig> sources[] = {
      +[](SourceConfig& s) -> milliseconds& { return s.timeout; }},
     {{"body_limit", size, defaulted, "32MiB", "1KiB", "1GiB", {}, "A longer answer is refused as a whole."},
      +[](SourceConfig& s) -> std::uint64_t& { return s.body_limit_bytes; }},
-    {{"switch", text, optional, "required with type \"sonic\"", "", "", {}, "For sonic: the switch's name, as [[ports]] has it."},
+    {{"preset", word, optional, "only [[source.metric]] says what to read", "", "", {},
+      "The exporter's metrics by name: \"aegisctl fabric presets\" lists them. A [[source.metric]] with the name of one of them changes what it "
+      "says, another one is read as well."},
+     +[](SourceConfig& s) -> std::optional<std::string>& { return s.preset; }},
+    {{"switch", text, optional, "labels say it", "", "", {},
+      "The switch's name, as [[ports]] has it. Required with type \"sonic\"; with a preset, where the exporter serves one switch."},
      +[](SourceConfig& s) -> std::string& { return s.sw; }},
     {{"port_names", choice, defaulted, "name", "", "", port_names,
       "For sonic: \"name\" is Ethernet0, \"alias\" what the switch calls it in LLDP, such as etp1. As [[ports]] has them."},

@@ -14,6 +14,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/breaker_test.cpp \
 	%D%/unit/client_test.cpp \
 	%D%/unit/config_errors_test.cpp \
+	%D%/unit/config_preset_test.cpp \
 	%D%/unit/config_test.cpp \
 	%D%/unit/counters_test.cpp \
 	%D%/unit/decision_cluster.h %D%/unit/decision_test.cpp \

@@ -165,7 +165,7 @@ const std::vector<WrongFile> wrong_files = {
       R"(a.toml:7: source.metric: expected no [[source.metric]]: what a SONiC switch counts is known)"}},
     {"[[source]]\nname = \"a\"\ntype = \"prometheus\"\nurl = \"unix:///run/x.sock\"\nswitch = \"s\"\n" + metric,
      {R"(a.toml:4: source.url = "unix:///run/x.sock": expected http://HOST:PORT/PATH)",
-      R"(a.toml:5: source.switch = "s": expected type = "sonic" beside it)"}},
+      R"(a.toml:5: source.switch = "s": expected type = "sonic" or a preset beside it)"}},
     {"[[source]]\nname = \"a\"\ntype = \"sonic\"\nswitch = \"s\"\nurl = \"unix://run/x.sock\"\n",
      {R"(a.toml:5: source.url = "unix://run/x.sock": expected a URL like "http://host:9100/metrics", without user or password)"}},
     {"[[source]]\nname = \"a b\"\ntype = \"prometheus\"\nurl = \"h:9100\"\n" + metric,
