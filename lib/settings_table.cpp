@@ -1,5 +1,6 @@
 // The rows. Order within a section is the order of the example file and of the man page.
 #include "lib/settings.h"
+#include "lib/signal_names.h"
 
 #include <array>
 
@@ -13,9 +14,6 @@ using enum Presence;
 
 // In the order of the enumerations they stand for.
 constexpr std::string_view modes[] = {"off", "observe", "steer"};
-constexpr std::string_view signals[] = {"queue_depth", "ecn_marked_packets", "packets",      "bytes",
-                                        "drops",       "pfc_pause",          "transmit_wait"};
-constexpr std::string_view kinds[] = {"counter", "snapshot", "peak"};
 constexpr std::string_view port_kinds[] = {"node", "trunk"};
 constexpr std::string_view log_levels[] = {"debug", "info", "warning", "error"};
 constexpr std::string_view source_types[] = {"prometheus", "promql", "otlp", "sonic"};
@@ -145,11 +143,11 @@ const Setting<SourceConfig> sources[] = {
 const Setting<MetricMapping> metrics[] = {
     {{"name", metric_name, required, "", "", "", {}, "The metric's exact name.", "\"switch_port_transmit_bytes_total\""},
      +[](MetricMapping& m) -> std::string& { return m.name; }},
-    {{"signal", choice, required, "", "", "", signals,
+    {{"signal", choice, required, "", "", "", signal_names,
       "What it measures: queue_depth and bytes are in bytes, ecn_marked_packets, packets and drops in packets, pfc_pause in "
       "frames, transmit_wait in ticks of the device.", "\"bytes\""},
      +[](MetricMapping& m) -> Signal& { return m.signal; }},
-    {{"kind", choice, required, "", "", "", kinds,
+    {{"kind", choice, required, "", "", "", kind_names,
       "\"counter\" only grows, \"snapshot\" is the value at the moment of reading, \"peak\" the largest value since the last "
       "reading. The exporter's own TYPE line is not believed.", "\"counter\""},
      +[](MetricMapping& m) -> Kind& { return m.kind; }},

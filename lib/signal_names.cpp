@@ -1,28 +1,14 @@
 #include "lib/signal_names.h"
 
+#include <iterator>
+
 namespace aegis {
 
-std::string_view to_string(Signal signal) {
-    switch (signal) {
-    case Signal::queue_depth: return "queue_depth";
-    case Signal::ecn_marked_packets: return "ecn_marked_packets";
-    case Signal::packets: return "packets";
-    case Signal::bytes: return "bytes";
-    case Signal::drops: return "drops";
-    case Signal::pfc_pause: return "pfc_pause";
-    case Signal::transmit_wait: return "transmit_wait";
-    }
-    return {};
-}
+static_assert(std::size(signal_names) == static_cast<std::size_t>(Signal::transmit_wait) + 1);
+static_assert(std::size(kind_names) == static_cast<std::size_t>(Kind::peak) + 1);
 
-std::string_view to_string(Kind kind) {
-    switch (kind) {
-    case Kind::counter: return "counter";
-    case Kind::snapshot: return "snapshot";
-    case Kind::peak: return "peak";
-    }
-    return {};
-}
+std::string_view to_string(Signal signal) { return signal_names[static_cast<std::size_t>(signal)]; }
+std::string_view to_string(Kind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
 
 std::string_view unit_of(Signal signal) {
     switch (signal) {

@@ -16,9 +16,9 @@ EXTRA_DIST += \
 	%D%/test_promql.py \
 	%D%/test_sonic_redis.py
 noinst_PROGRAMS += %D%/print_quantiles %D%/print_samples %D%/print_source
-%C%_print_quantiles_SOURCES = %D%/print_quantiles.cpp
+%C%_print_quantiles_SOURCES = %D%/print_quantiles.cpp %D%/printing.h
 %C%_print_quantiles_LDADD = lib/libaegis.la $(FMT_LIBS)
-%C%_print_samples_SOURCES = %D%/print_samples.cpp
+%C%_print_samples_SOURCES = %D%/print_samples.cpp %D%/printing.h
 %C%_print_samples_LDADD = lib/libaegis.la $(FMT_LIBS)
-%C%_print_source_SOURCES = %D%/print_source.cpp
+%C%_print_source_SOURCES = %D%/print_source.cpp %D%/printing.h
 %C%_print_source_LDADD = aegisd/libsources.la aegisd/libaegisd.la aegisd/libaegissite.la lib/libaegis.la $(FMT_LIBS) $(BOOST_LIBS) -lpthread

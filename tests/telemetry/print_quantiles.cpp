@@ -7,6 +7,7 @@
 #include "lib/histogram.h"
 #include "lib/otlp.h"
 #include "lib/prometheus_text.h"
+#include "tests/telemetry/printing.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -66,11 +67,6 @@ std::expected<Histograms, std::string> histograms_in(const char* path, const std
     if (!file) return std::unexpected(fmt::format("{} cannot be read", path));
     const std::string body{std::istreambuf_iterator<char>(file), {}};
     return format == "prometheus" ? of_text(body, metric) : of_otlp(body, metric, format == "otlp-protobuf");
-}
-
-int refuse(const std::string& reason) {
-    fmt::print(stderr, "{}\n", reason);
-    return 1;
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include "lib/otlp.h"
 #include "lib/prometheus_text.h"
 #include "lib/promql_response.h"
+#include "tests/telemetry/printing.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -19,16 +20,6 @@
 using namespace aegis;
 
 namespace {
-
-std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", c);
-        else out += c;
-    }
-    return out + '"';
-}
 
 std::string number(double value) { return fmt::format("\"{}\"", value); }
 
@@ -47,11 +38,6 @@ template <class Labels> std::string labels_of(const Labels& labels) {
 void print(std::string_view metric, const std::string& labels, std::string_view shape, const std::string& value, std::optional<std::int64_t> time_us) {
     fmt::print("{{\"metric\":{},\"labels\":{},\"shape\":\"{}\",\"value\":{},\"time_us\":{}}}\n", quoted(metric), labels, shape, value,
                time_us ? std::to_string(*time_us) : "null");
-}
-
-int refuse(const std::string& reason) {
-    fmt::print(stderr, "{}\n", reason);
-    return 1;
 }
 
 int print_text(const std::string& body, PrometheusFormat format) {

@@ -9,6 +9,8 @@
 #include "aegisd/source_otlp.h"
 #include "aegisd/source_promql.h"
 #include "aegisd/source_sonic_redis.h"
+#include "lib/signal_names.h"
+#include "tests/telemetry/printing.h"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -24,38 +26,6 @@ using namespace aegis;
 
 namespace {
 
-const char* name_of(Signal signal) {
-    switch (signal) {
-    case Signal::queue_depth: return "queue_depth";
-    case Signal::ecn_marked_packets: return "ecn_marked_packets";
-    case Signal::packets: return "packets";
-    case Signal::bytes: return "bytes";
-    case Signal::drops: return "drops";
-    case Signal::pfc_pause: return "pfc_pause";
-    case Signal::transmit_wait: return "transmit_wait";
-    }
-    return "";
-}
-
-const char* name_of(Kind kind) {
-    switch (kind) {
-    case Kind::counter: return "counter";
-    case Kind::snapshot: return "snapshot";
-    case Kind::peak: return "peak";
-    }
-    return "";
-}
-
-std::string quoted(std::string_view text) {
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"' || c == '\\') out += '\\';
-        if (static_cast<unsigned char>(c) < 0x20) out += fmt::format("\\u{:04x}", c);
-        else out += c;
-    }
-    return out + '"';
-}
-
 void print(const Batch& batch, double poll_ms) {
     std::string out = fmt::format("{{\"source\":{},\"polled_at_us\":{},\"poll_ms\":{:.3f},\"failure\":{},\"refused\":{},\"announced\":[",
                                   quoted(batch.source), batch.polled_at.time_since_epoch().count(), poll_ms,
@@ -63,7 +33,7 @@ void print(const Batch& batch, double poll_ms) {
     const char* comma = "";
     for (const Series& s : batch.announced) {
         out += fmt::format("{}{{\"switch\":{},\"port\":{},\"queue\":{},\"signal\":\"{}\",\"kind\":\"{}\"}}", comma, quoted(s.sw),
-                           quoted(s.port), s.queue ? std::to_string(*s.queue) : "null", name_of(s.signal), name_of(s.kind));
+                           quoted(s.port), s.queue ? std::to_string(*s.queue) : "null", to_string(s.signal), to_string(s.kind));
         comma = ",";
     }
     out += "],\"readings\":[";
@@ -90,9 +60,9 @@ MetricMapping mapping_of(const std::string& argument) {
     MetricMapping mapping;
     mapping.name = parts.at(0);
     for (int i = 0; i <= static_cast<int>(Signal::transmit_wait); ++i)
-        if (parts.at(1) == name_of(static_cast<Signal>(i))) mapping.signal = static_cast<Signal>(i);
+        if (parts.at(1) == to_string(static_cast<Signal>(i))) mapping.signal = static_cast<Signal>(i);
     for (const Kind kind : {Kind::counter, Kind::snapshot, Kind::peak})
-        if (parts.at(2) == name_of(kind)) mapping.kind = kind;
+        if (parts.at(2) == to_string(kind)) mapping.kind = kind;
     mapping.switch_label = parts.at(3);
     mapping.port_label = parts.at(4);
     if (!parts.at(5).empty()) mapping.queue_label = parts.at(5);
