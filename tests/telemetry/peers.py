@@ -34,13 +34,17 @@ def shared(*parts):
     return path
 
 
+# In any order, so that tests that run beside these seldom meet them; each once, so that two peers never do.
+CANDIDATE_PORTS = iter(random.sample(range(20_000, 32_000), 12_000))
+
+
 def free_port():
     """A port that nothing listens on, from below those that the kernel gives to outgoing connections: it stays free until it is used."""
-    while True:
-        port = random.randrange(20_000, 32_000)
+    for port in CANDIDATE_PORTS:
         with contextlib.suppress(OSError), socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
             return port
+    raise AssertionError("no port is free")
 
 
 def wait_until(true, what, seconds=20):
