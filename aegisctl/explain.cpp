@@ -130,6 +130,9 @@ std::string headline(const json::value& decision, const json::value& detail) {
     if (reason == "unmapped_nodes")
         return "Slurm's choice includes nodes that stand on no leaf of the fabric, so nothing can be compared. See \"aegisctl fabric show\".";
     if (reason == "no_alternative") return fmt::format("No other set of leaves has room for {} nodes.", text_at(decision, "nodes"));
+    if (reason == "no_calmer_leaf")
+        return fmt::format("No leaf with room for the job is calmer than {} by the margin of {}.", leaf_names(s1),
+                           as_fraction(find(detail, "margin")));
     if (reason == "s1_is_best" || alternatives.empty())
         return fmt::format("Slurm's own choice, {}, has the lowest cost of all, {:.2f}.", leaf_names(s1), cost_of(s1));
     const json::value& best = alternatives.front();

@@ -70,8 +70,8 @@ std::string plugin_text(const json::value& plugin, std::int64_t now_us) {
                                   ? fmt::format("OPEN for {}: Slurm places without advice; opened {} times",
                                                 as_age(find(c, "breaker_wait_ms")), counted(c, "breaker_opened"))
                                   : fmt::format("closed; opened {} times", counted(c, "breaker_opened")));
-    text += line("  asked", fmt::format("{} of {} job tests; keep {}, plans {}", counted(c, "asks"), counted(c, "job_tests"),
-                                        counted(c, "advice_keep"), counted(c, "advice_plans")));
+    text += line("  asked", fmt::format("{} of {} job tests, {} kept unasked; keep {}, plans {}", counted(c, "asks"), counted(c, "job_tests"),
+                                        counted(c, "kept_unasked"), counted(c, "advice_keep"), counted(c, "advice_plans")));
     text += line("  plans", fmt::format("accepted {}, refused by Slurm {}, restored {}, jobs lost {}", counted(c, "plans_accepted"),
                                         counted(c, "plans_refused"), counted(c, "restored"), counted(c, "losses")));
     text += line("  failed", fmt::format("timeouts {}, late answers {}, sends {}, malformed {}, events dropped {}; connects {}",
@@ -121,8 +121,8 @@ std::string status_text(const json::value& status, std::int64_t now_us) {
     if (number_at(status, "tick.window").value_or(0) > 0)
         text += line("engine", fmt::format("ticks late by {} (p50), {} (p99), {} at most; of the last {} seconds", late(status, "tick.late_p50_us"),
                                            late(status, "tick.late_p99_us"), late(status, "tick.late_window_max_us"), counted(status, "tick.window")));
-    text += line("advice", fmt::format("{} asks, plans offered {}, accepted {}", counted(status, "asks"), counted(status, "plans_offered"),
-                                       counted(status, "plans_accepted")));
+    text += line("advice", fmt::format("{} asks, {} jobs kept unasked, plans offered {}, accepted {}", counted(status, "asks"),
+                                       counted(status, "kept_unasked"), counted(status, "plans_offered"), counted(status, "plans_accepted")));
     const auto refused = number_at(status, "protocol_errors.frames_refused").value_or(0) +
                          number_at(status, "protocol_errors.peers_refused").value_or(0);
     if (refused > 0)

@@ -132,6 +132,7 @@ void ControlCommands::status(std::uint64_t peers_refused, Done done) {
             {"history", history_status_json(writer_.status())},
             {"tick", tick_json(snapshot.tick)},
             {"asks", snapshot.engine.asks},
+            {"kept_unasked", snapshot.engine.kept_unasked},
             {"plans_offered", snapshot.engine.plans_offered},
             {"plans_accepted", snapshot.engine.plans_accepted},
             {"protocol_errors", json::object{{"frames_refused", snapshot.select.frames_refused},

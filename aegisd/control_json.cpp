@@ -22,6 +22,7 @@ json::object counters_json(const aegis_counters& counters) {
     json::object object{
         {"job_tests", counters.job_tests},
         {"asks", counters.asks},
+        {"kept_unasked", counters.kept_unasked},
         {"advice_keep", counters.advice_keep},
         {"advice_plans", counters.advice_plans},
         {"plans_accepted", counters.plans_accepted},

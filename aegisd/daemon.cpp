@@ -160,6 +160,7 @@ private:
     void observe(FabricStatePointer state) {
         observed_at_ = std::chrono::steady_clock::now();
         engine_.observe(std::move(state), wall_clock());
+        select_.tell_calm();
     }
 
     void reload() { // on the side loop
@@ -175,6 +176,7 @@ private:
                 engine_.adopt(site, wall_clock());
                 select_.rebuild_tables();
                 select_.announce();
+                select_.tell_calm();
             });
             collector_.adopt(site_);
             control_.adopt(site_);

@@ -69,9 +69,30 @@ void Engine::tick(EventTime now) { view_ = view_of(*state_, now); }
 Advice Engine::ask(const Ask& ask, const JobFacts& facts, const NodeTable& table, EventTime now) {
     ++asks_;
     if (mode_ == Mode::off) return {}; // asked before the plugin heard of it
+    return record(decide_on(ask, table), ask, facts, table, now);
+}
+
+Decision Engine::decide_on(const Ask& ask, const NodeTable& table) const {
     const PlacementParameters parameters = parameters_of(site_->config.placement);
-    const Decision decision = decide({ask, table, site_->fabric, view_, site_->policy, parameters, mode_});
-    return record(decision, ask, facts, table, now);
+    return decide({ask, table, site_->fabric, view_, site_->policy, parameters, mode_});
+}
+
+OneNodeAdvice Engine::one_node_advice(const NodeTable& table) const {
+    return aegis::one_node_advice(table, view_, site_->policy, site_->config.placement.margin);
+}
+
+void Engine::note_kept(const Ask& ask, const JobFacts& facts, const NodeTable& table, EventTime decided) {
+    ++kept_unasked_;
+    if (mode_ == Mode::off) return; // kept before the plugin heard of it
+    const Advice advice = record(decide_on(ask, table), ask, facts, table, decided);
+    if (advice.decision == 0) return; // status() says why
+    OutcomeRow row;
+    row.decision = advice.decision;
+    row.time_us = microseconds(decided);
+    row.result = "kept";
+    row.inner_calls = 1;
+    row.nodes = table.hostlist(ask.s1);
+    record_outcome(row);
 }
 
 Advice Engine::record(const Decision& decision, const Ask& ask, const JobFacts& facts, const NodeTable& table,
@@ -152,6 +173,7 @@ EngineStatus Engine::status() const {
     status.store_path = store_.path();
     status.store_error = write_error_ ? write_error_ : sync_error_;
     status.asks = asks_;
+    status.kept_unasked = kept_unasked_;
     status.plans_offered = plans_offered_;
     status.plans_accepted = plans_accepted_;
     status.events_lost = events_lost_;

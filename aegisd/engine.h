@@ -12,6 +12,7 @@
 #include "aegisd/telemetry.h"
 #include "lib/decision.h"
 #include "lib/mode.h"
+#include "lib/one_node.h"
 #include "lib/pressure_view.h"
 
 #include <cstdint>
@@ -36,7 +37,7 @@ struct EngineStatus {
     Mode mode{};
     std::string store_path;
     std::optional<std::string> store_error;
-    std::uint64_t asks = 0, plans_offered = 0, plans_accepted = 0, events_lost = 0;
+    std::uint64_t asks = 0, kept_unasked = 0, plans_offered = 0, plans_accepted = 0, events_lost = 0;
 };
 
 class Engine {
@@ -49,6 +50,8 @@ public:
     void observe(FabricStatePointer state, EventTime now);      // of another site than the adopted one: ignored
     void tick(EventTime now);                                   // once a second, so that what is not seen anew grows old
     Advice ask(const Ask& ask, const JobFacts& facts, const NodeTable& table, EventTime now);
+    OneNodeAdvice one_node_advice(const NodeTable& table) const; // by the view of now
+    void note_kept(const Ask& ask, const JobFacts& facts, const NodeTable& table, EventTime decided); // by that advice, unasked
 
     void record_outcome(const OutcomeRow& row);
     void record_job_begin(const JobEventRow& row);
@@ -68,6 +71,7 @@ public:
 
 private:
     Engine(SitePointer site, Store store, Mode mode);
+    Decision decide_on(const Ask& ask, const NodeTable& table) const;
     Advice record(const Decision& decision, const Ask& ask, const JobFacts& facts, const NodeTable& table, EventTime now);
     void note_write(const std::expected<void, StoreError>& result);
 
@@ -77,7 +81,7 @@ private:
     FabricStatePointer state_;
     PressureView view_;
     std::optional<std::string> write_error_, sync_error_;
-    std::uint64_t asks_ = 0, plans_offered_ = 0, plans_accepted_ = 0, events_lost_ = 0;
+    std::uint64_t asks_ = 0, kept_unasked_ = 0, plans_offered_ = 0, plans_accepted_ = 0, events_lost_ = 0;
 };
 
 } // namespace aegis

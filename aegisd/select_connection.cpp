@@ -26,6 +26,9 @@ constexpr std::size_t input_kept_bytes = 256u << 10;
 constexpr std::chrono::seconds silence_limit{60};
 constexpr std::chrono::seconds greeting_limit{10};
 
+// CALM comes once a second. One that is lost or late must not let jobs pass unasked for longer than a look at the switches takes.
+constexpr std::chrono::milliseconds calm_valid{2500};
+
 // How long a stopping aegisd waits for a plugin to take its last answer.
 constexpr int last_write_tries = 50;
 
@@ -87,6 +90,7 @@ bool SelectConnection::take(const aegis_header& header, const std::uint8_t* payl
     case AEGIS_PING: return take_ping(header.request, payload, header.length);
     case AEGIS_WELCOME:
     case AEGIS_ADVICE:
+    case AEGIS_CALM:
     case AEGIS_PONG: break;
     }
     return refuse("a message that only aegisd sends");
@@ -120,6 +124,7 @@ bool SelectConnection::greet(const std::uint8_t* payload, std::size_t size) {
                  status_.table->unmapped().count());
     server_.greeted(shared_from_this());
     send_welcome();
+    send_calm();
     return socket_.is_open();
 }
 
@@ -127,7 +132,9 @@ bool SelectConnection::answer(std::uint64_t request, const std::uint8_t* payload
     aegis_ask message{};
     if (const int error = aegis_decode_ask(payload, size, &message); error < 0) return refuse(wire_error_text(error));
     Engine& engine = server_.engine();
+    const bool kept = message.flags & AEGIS_ASK_KEPT;
     if (message.table_hash != status_.table->hash()) { // reconfigured in between: keep, and greet again
+        if (kept) return true;
         send(advice_frame(request, 0, {}));
         send(welcome_frame(AEGIS_REFUSED_NODE_TABLE, engine.mode(), 0, 0, status_.table->hash()));
         return socket_.is_open();
@@ -139,9 +146,17 @@ bool SelectConnection::answer(std::uint64_t request, const std::uint8_t* payload
     const Ask ask = ask_of(message);
     if (ask.s1.none()) return refuse("an ask without the nodes Slurm chose");
     if (!ask.s1.is_subset_of(ask.candidates)) return refuse("chosen nodes that were no candidates");
+    if (kept) return note_kept(ask, message);
     const Advice advice = engine.ask(ask, parse_job_facts(text_of(message.facts)), *status_.table, wall_clock());
     send(advice_frame(request, advice.decision, advice.plan_nodes));
     return socket_.is_open();
+}
+
+bool SelectConnection::note_kept(Ask ask, const aegis_ask& message) {
+    if (ask.s1.count() != 1) return refuse("a job of several nodes that was kept unasked");
+    server_.later([ask = std::move(ask), facts = parse_job_facts(text_of(message.facts)), table = status_.table,
+                   decided = time_of(message)](Engine& engine) { engine.note_kept(ask, facts, *table, decided); });
+    return true;
 }
 
 bool SelectConnection::take_outcome(const std::uint8_t* payload, std::size_t size) {
@@ -189,6 +204,11 @@ void SelectConnection::send_welcome() {
     const Config::Select& select = engine.site()->config.select;
     send(welcome_frame(AEGIS_ACCEPTED, engine.mode(), static_cast<std::uint32_t>(select.deadline.count()),
                        static_cast<std::uint32_t>(select.lease.count()), status_.table->hash()));
+}
+
+void SelectConnection::send_calm() {
+    if (!status_.table) return;
+    send(calm_frame(status_.table->hash(), calm_valid, server_.engine().one_node_advice(*status_.table)));
 }
 
 void SelectConnection::rebuild_table() {

@@ -39,6 +39,7 @@ public:
 
     void start();
     void send_welcome();   // again, because the mode or the configuration changed
+    void send_calm();      // again, because the fabric was seen anew
     void rebuild_table();  // the fabric changed
     void finish();         // answer what has arrived, then close
     void close_if_silent(EventTime now);
@@ -52,6 +53,7 @@ private:
     bool take(const aegis_header& header, const std::uint8_t* payload);
     bool greet(const std::uint8_t* payload, std::size_t size);
     bool answer(std::uint64_t request, const std::uint8_t* payload, std::size_t size);
+    bool note_kept(Ask ask, const aegis_ask& message);
     bool take_outcome(const std::uint8_t* payload, std::size_t size);
     bool take_job_event(aegis_type type, const std::uint8_t* payload, std::size_t size);
     bool take_ping(std::uint64_t request, const std::uint8_t* payload, std::size_t size);

@@ -74,9 +74,15 @@ void SelectServer::rebuild_tables() {
     for (const auto& connection : connections_) connection->rebuild_table();
 }
 
+void SelectServer::tell_calm() {
+    const auto connections = connections_;
+    for (const auto& connection : connections) connection->send_calm();
+}
+
 void SelectServer::tick(EventTime now) {
     const auto connections = connections_;
     for (const auto& connection : connections) connection->close_if_silent(now);
+    tell_calm();
 }
 
 void SelectServer::drain() {

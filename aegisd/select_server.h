@@ -32,7 +32,8 @@ public:
     void start();
     void announce();           // mode or limits changed: WELCOME to every plugin
     void rebuild_tables();     // the fabric changed
-    void tick(EventTime now);  // drops peers that have gone silent
+    void tell_calm();          // the fabric was seen anew: CALM to every plugin
+    void tick(EventTime now);  // drops peers that have gone silent, CALM to the others
     void drain();              // answer what has arrived, write what was reported, close everything
     SelectStatus status() const;
 

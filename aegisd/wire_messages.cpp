@@ -51,7 +51,12 @@ Ask ask_of(const aegis_ask& message) {
     ask.candidates = node_set_of(message.candidates);
     ask.s1 = node_set_of(message.s1);
     ask.idle = message.flags & AEGIS_ASK_HAS_IDLE ? node_set_of(message.idle) : ask.candidates;
+    ask.kept = message.flags & AEGIS_ASK_KEPT;
     return ask;
+}
+
+EventTime time_of(const aegis_ask& message) {
+    return EventTime(std::chrono::microseconds(static_cast<std::int64_t>(message.time_us)));
 }
 
 JobEventRow job_event_of(const aegis_job_event& message) {
@@ -98,6 +103,18 @@ Frame advice_frame(std::uint64_t request, std::uint64_t decision, const std::vec
     }
     Frame frame(size);
     fit(frame, aegis_encode_advice(frame.data(), frame.size(), request, &message));
+    return frame;
+}
+
+Frame calm_frame(std::uint64_t table_hash, std::chrono::milliseconds valid, const OneNodeAdvice& advice) {
+    const auto calm = bytes_of(advice.calm), inviting = bytes_of(advice.inviting);
+    aegis_calm message{};
+    message.table_hash = table_hash;
+    message.valid_ms = static_cast<std::uint32_t>(valid.count());
+    message.calm = nodes_in(calm, advice.calm.size());
+    message.inviting = nodes_in(inviting, advice.inviting.size());
+    Frame frame(AEGIS_HEADER_BYTES + 64 + calm.size() + inviting.size());
+    fit(frame, aegis_encode_calm(frame.data(), frame.size(), &message));
     return frame;
 }
 

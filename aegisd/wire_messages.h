@@ -6,8 +6,11 @@
 #include "lib/decision.h"
 #include "lib/mode.h"
 #include "lib/node_set.h"
+#include "lib/one_node.h"
+#include "lib/sample.h"
 #include "lib/wire.h"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,12 +25,14 @@ NodeSet node_set_of(const aegis_nodes& nodes);
 std::vector<std::uint8_t> bytes_of(const NodeSet& nodes); // as struct aegis_nodes wants them
 
 Ask ask_of(const aegis_ask& message);
+EventTime time_of(const aegis_ask& message); // of the job test
 JobEventRow job_event_of(const aegis_job_event& message);
 std::string_view result_name(std::uint8_t result); // enum aegis_result as the store has it
 
 Frame welcome_frame(aegis_welcome_status status, Mode mode, std::uint32_t deadline_us, std::uint32_t lease_ms,
                     std::uint64_t table_hash);
 Frame advice_frame(std::uint64_t request, std::uint64_t decision, const std::vector<NodeSet>& plans);
+Frame calm_frame(std::uint64_t table_hash, std::chrono::milliseconds valid, const OneNodeAdvice& advice);
 Frame pong_frame(std::uint64_t request);
 
 // "22.05.8" from SLURM_VERSION_NUMBER.

@@ -1,5 +1,6 @@
 #include "lib/decision.h"
 
+#include "lib/one_node.h"
 #include "lib/plan.h"
 #include "lib/score.h"
 
@@ -25,6 +26,15 @@ std::vector<LeafRoom> rooms_of(const DecisionInput& input) {
             if (input.ask.idle.test(i) || input.ask.s1.test(i)) ++room.room;
         }
     return rooms;
+}
+
+// A job of one node is moved only to leaves that are calmer than its own (lib/one_node.h).
+std::vector<LeafRoom> calmer_rooms(const std::vector<LeafRoom>& rooms, LeafIndex s1, const DecisionInput& input) {
+    std::vector<LeafRoom> calmer;
+    for (const LeafRoom& room : rooms)
+        if (is_calmer(input.view.leaves[at(room.leaf)], input.view.leaves[at(s1)], input.parameters.margin))
+            calmer.push_back(room);
+    return calmer;
 }
 
 bool all_mapped(const Ask& ask, const Footprint& s1) {
@@ -57,7 +67,7 @@ void note_leaves(Decision& decision, const PressureView& view) {
 }
 
 Reason judge(Decision& decision, const DecisionInput& input) {
-    if (decision.alternatives.empty()) return Reason::no_alternative;
+    if (decision.alternatives.empty()) return input.ask.s1.count() == 1 ? Reason::no_calmer_leaf : Reason::no_alternative;
     for (const ScoredPlacement& alternative : decision.alternatives) {
         if (decision.plans == most_plans || !beats(alternative, decision.s1, input.parameters.margin)) break;
         ++decision.plans;
@@ -74,6 +84,7 @@ std::string_view to_string(Reason reason) {
     case Reason::policy_keeps: return "policy_keeps";
     case Reason::unmapped_nodes: return "unmapped_nodes";
     case Reason::no_alternative: return "no_alternative";
+    case Reason::no_calmer_leaf: return "no_calmer_leaf";
     case Reason::s1_is_best: return "s1_is_best";
     case Reason::within_margin: return "within_margin";
     case Reason::better_plan: return "better_plan";
@@ -109,8 +120,11 @@ Decision decide(const DecisionInput& input) {
         decision.reason = Reason::policy_keeps;
     } else if (!all_mapped(ask, decision.s1.footprint)) {
         decision.reason = Reason::unmapped_nodes;
+    } else if (ask.kept) {
+        decision.reason = Reason::no_calmer_leaf;
     } else {
-        const PlanTask task{rooms, nodes, input.parameters.spare_nodes, decision.s1.footprint, input.view};
+        const auto searched = nodes == 1 ? calmer_rooms(rooms, decision.s1.footprint.front().leaf, input) : rooms;
+        const PlanTask task{searched, nodes, input.parameters.spare_nodes, decision.s1.footprint, input.view};
         const PlacementCost cost = [&](const Footprint& footprint) {
             return cost_of(features_of(footprint, use, range, input.view), input.policy);
         };

@@ -26,6 +26,7 @@ struct Ask {
     NodeSet candidates;
     NodeSet s1;
     NodeSet idle; // as large as candidates (all three as the node table); without knowledge: the candidates
+    bool kept = false; // S1 stands already, by one_node_advice(): nothing is searched for
 };
 
 struct ScoredPlacement {
@@ -38,6 +39,7 @@ enum class Reason : std::uint8_t {
     policy_keeps,     // the policy in force is vanilla
     unmapped_nodes,   // S1 touches nodes on no leaf of the fabric, or is of another node table
     no_alternative,   // no other leaf set has room for the job
+    no_calmer_leaf,   // a job of one node, and no leaf that is calmer by the margin has room for it
     s1_is_best,       // Slurm's choice has the lowest cost
     within_margin,    // something is better, but not by the margin
     better_plan,      // plans beat S1 by the margin

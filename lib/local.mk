@@ -22,6 +22,7 @@ noinst_LTLIBRARIES += %D%/libaegiswire.la %D%/libaegis.la
 	%D%/mode.h %D%/mode.cpp \
 	%D%/node_set.h \
 	%D%/node_table.h %D%/node_table.cpp \
+	%D%/one_node.h %D%/one_node.cpp \
 	%D%/otlp.h %D%/otlp_json.cpp %D%/otlp_point.h %D%/otlp_point.cpp %D%/otlp_protobuf.cpp \
 	%D%/plan.h %D%/plan.cpp \
 	%D%/policy.h %D%/policy.cpp \

@@ -107,7 +107,7 @@ static int check_ask(const struct aegis_ask *message)
 		rc = check_nodes(&message->idle);
 	if (rc != 0)
 		return rc;
-	if (message->flags & ~(uint32_t)(AEGIS_ASK_BACKFILL | AEGIS_ASK_HAS_IDLE))
+	if (message->flags & ~(uint32_t)(AEGIS_ASK_BACKFILL | AEGIS_ASK_HAS_IDLE | AEGIS_ASK_KEPT))
 		return AEGIS_WIRE_VALUE_BAD;
 	if (message->candidates.count == 0 || message->s1.count != message->candidates.count ||
 	    message->idle.count != (has_idle ? message->candidates.count : 0))
@@ -130,6 +130,17 @@ static int check_advice(const struct aegis_advice *message)
 			return AEGIS_WIRE_VALUE_BAD;
 	}
 	return 0;
+}
+
+static int check_calm(const struct aegis_calm *message)
+{
+	int rc = check_nodes(&message->calm);
+
+	if (rc == 0)
+		rc = check_nodes(&message->inviting);
+	if (rc == 0 && (message->calm.count == 0 || message->inviting.count != message->calm.count))
+		rc = AEGIS_WIRE_VALUE_BAD;
+	return rc;
 }
 
 static int check_outcome(const struct aegis_outcome *message)
@@ -168,8 +179,10 @@ static uint32_t payload_max(uint16_t type)
 		return AEGIS_ADVICE_PAYLOAD_MAX;
 	case AEGIS_OUTCOME:
 		return AEGIS_OUTCOME_PAYLOAD_MAX;
+	case AEGIS_CALM:
+		return AEGIS_CALM_PAYLOAD_MAX;
 	default:
-		return 512; /* WELCOME 18, job events at most 79, PING 272, PONG 0 */
+		return 512; /* WELCOME 18, job events at most 79, PING 280, PONG 0 */
 	}
 }
 
@@ -188,7 +201,7 @@ int64_t aegis_frame_length(const uint8_t *buffer, size_t size, struct aegis_head
 	header->request = load(buffer + 12, 8);
 	if (header->version != AEGIS_WIRE_VERSION)
 		return AEGIS_WIRE_VERSION_BAD;
-	if (header->type < AEGIS_HELLO || header->type > AEGIS_PONG)
+	if (header->type < AEGIS_HELLO || header->type > AEGIS_CALM)
 		return AEGIS_WIRE_TYPE_BAD;
 	if (header->length > payload_max(header->type))
 		return AEGIS_WIRE_LENGTH_BAD;
@@ -305,6 +318,7 @@ int64_t aegis_encode_ask(uint8_t *out, size_t size, uint64_t request, const stru
 	put(&w, message->flags, 4);
 	put_text(&w, &message->job_key);
 	put(&w, message->job_id, 4);
+	put(&w, message->time_us, 8);
 	put_text(&w, &message->facts);
 	put_nodes(&w, &message->candidates);
 	put_nodes(&w, &message->s1);
@@ -321,6 +335,17 @@ int64_t aegis_encode_advice(uint8_t *out, size_t size, uint64_t request, const s
 	put(&w, message->plan_count, 1);
 	for (unsigned i = 0; w.error == 0 && i < message->plan_count; i++)
 		put_nodes(&w, &message->plans[i]);
+	return finish(&w);
+}
+
+int64_t aegis_encode_calm(uint8_t *out, size_t size, const struct aegis_calm *message)
+{
+	struct writer w = begin(out, size, AEGIS_CALM, 0, check_calm(message));
+
+	put(&w, message->table_hash, 8);
+	put(&w, message->valid_ms, 4);
+	put_nodes(&w, &message->calm);
+	put_nodes(&w, &message->inviting);
 	return finish(&w);
 }
 
@@ -354,10 +379,10 @@ int64_t aegis_encode_job_event(uint8_t *out, size_t size, enum aegis_type type, 
 static uint64_t *counter(struct aegis_counters *c, unsigned index)
 {
 	uint64_t *const counters[] = {
-		&c->job_tests,	    &c->asks,	     &c->advice_keep,	 &c->advice_plans,   &c->plans_accepted,
-		&c->plans_refused,  &c->restored,    &c->losses,	 &c->timeouts,	     &c->late_answers,
-		&c->send_failures,  &c->malformed,   &c->breaker_opened, &c->connects,	     &c->events_dropped,
-		&c->added_us_total, &c->added_us_max};
+		&c->job_tests,	    &c->asks,		&c->kept_unasked, &c->advice_keep,    &c->advice_plans,
+		&c->plans_accepted, &c->plans_refused,	&c->restored,	  &c->losses,	      &c->timeouts,
+		&c->late_answers,   &c->send_failures,	&c->malformed,	  &c->breaker_opened, &c->connects,
+		&c->events_dropped, &c->added_us_total, &c->added_us_max};
 
 	if (index < sizeof(counters) / sizeof(counters[0]))
 		return counters[index];
@@ -491,6 +516,7 @@ int aegis_decode_ask(const uint8_t *payload, size_t size, struct aegis_ask *mess
 	message->flags = (uint32_t)get(&r, 4);
 	message->job_key = get_text(&r, AEGIS_JOB_KEY_MAX);
 	message->job_id = (uint32_t)get(&r, 4);
+	message->time_us = get(&r, 8);
 	message->facts = get_text(&r, AEGIS_FACTS_MAX);
 	message->candidates = get_nodes(&r);
 	message->s1 = get_nodes(&r);
@@ -515,6 +541,19 @@ int aegis_decode_advice(const uint8_t *payload, size_t size, struct aegis_advice
 	if (end(&r) != 0)
 		return settle(end(&r), message, sizeof(*message));
 	return settle(check_advice(message), message, sizeof(*message));
+}
+
+int aegis_decode_calm(const uint8_t *payload, size_t size, struct aegis_calm *message)
+{
+	struct reader r = {.at = payload, .left = size};
+
+	message->table_hash = get(&r, 8);
+	message->valid_ms = (uint32_t)get(&r, 4);
+	message->calm = get_nodes(&r);
+	message->inviting = get_nodes(&r);
+	if (end(&r) != 0)
+		return settle(end(&r), message, sizeof(*message));
+	return settle(check_calm(message), message, sizeof(*message));
 }
 
 int aegis_decode_outcome(const uint8_t *payload, size_t size, struct aegis_outcome *message)

@@ -1,5 +1,5 @@
 /*
- * The protocol between the plugin in slurmctld and aegisd, version 1. This header is the contract;
+ * The protocol between the plugin in slurmctld and aegisd, version 2. This header is the contract;
  * aegis-protocol(7) explains it.
  *
  * A Unix stream socket carries frames. A frame is a header of AEGIS_HEADER_BYTES and a payload of
@@ -16,6 +16,8 @@
  *
  * Version rule: a change to any existing message increments AEGIS_WIRE_VERSION. A peer with
  * another version is answered with WELCOME/AEGIS_REFUSED_VERSION (its header layout never changes) and closed.
+ *
+ * Version 2 brought CALM, AEGIS_ASK_KEPT, the time of an ask and the counter kept_unasked.
  *
  * Plain C11, no allocation: encoders write into the caller's buffer, decoders point into it.
  * Every decoder checks every length, refuses trailing bytes, and leaves nothing half-decoded:
@@ -36,7 +38,7 @@ extern "C" {
 #endif
 
 #define AEGIS_WIRE_MAGIC 0x53474541u /* "AEGS" read as a little-endian u32 */
-#define AEGIS_WIRE_VERSION 1u
+#define AEGIS_WIRE_VERSION 2u
 
 enum {
 	AEGIS_HEADER_BYTES = 20,
@@ -48,8 +50,9 @@ enum {
 	AEGIS_RELEASE_MAX = 31,
 	AEGIS_PAYLOAD_MAX = AEGIS_NODE_TABLE_MAX + 4096,
 	AEGIS_NODES_BYTES_MAX = 4 + AEGIS_NODES_MAX / 8,			   /* one encoded set of nodes */
-	AEGIS_ADVICE_PAYLOAD_MAX = 10 + AEGIS_PLANS_MAX * AEGIS_NODES_BYTES_MAX, /* the largest aegisd sends */
-	AEGIS_ASK_PAYLOAD_MAX = 36 + AEGIS_JOB_KEY_MAX + AEGIS_FACTS_MAX + 3 * AEGIS_NODES_BYTES_MAX,
+	AEGIS_ADVICE_PAYLOAD_MAX = 10 + AEGIS_PLANS_MAX * AEGIS_NODES_BYTES_MAX,
+	AEGIS_CALM_PAYLOAD_MAX = 12 + 2 * AEGIS_NODES_BYTES_MAX, /* the largest aegisd sends */
+	AEGIS_ASK_PAYLOAD_MAX = 44 + AEGIS_JOB_KEY_MAX + AEGIS_FACTS_MAX + 3 * AEGIS_NODES_BYTES_MAX,
 	AEGIS_OUTCOME_PAYLOAD_MAX = 22 + AEGIS_NODES_BYTES_MAX,
 	AEGIS_BUCKETS = 16		   /* added-time histogram, see aegis_bucket_of() */
 };
@@ -63,7 +66,8 @@ enum aegis_type {
 	AEGIS_JOB_BEGIN = 6, /* plugin: the job has its nodes */
 	AEGIS_JOB_END = 7,   /* plugin: the job has given its nodes back */
 	AEGIS_PING = 8,	     /* plugin: once a second, with its counters */
-	AEGIS_PONG = 9	     /* aegisd: still here */
+	AEGIS_PONG = 9,	     /* aegisd: still here */
+	AEGIS_CALM = 10	     /* aegisd: once a second, which one-node jobs need no ASK */
 };
 
 enum aegis_mode { AEGIS_MODE_OFF = 0, AEGIS_MODE_OBSERVE = 1, AEGIS_MODE_STEER = 2 };
@@ -133,7 +137,8 @@ struct aegis_welcome {
 
 enum {
 	AEGIS_ASK_BACKFILL = 1, /* reserved for callers that can tell */
-	AEGIS_ASK_HAS_IDLE = 2	/* `idle` is present */
+	AEGIS_ASK_HAS_IDLE = 2, /* `idle` is present */
+	AEGIS_ASK_KEPT = 4	/* a report, not a question: S1 was kept by CALM; no ADVICE, no OUTCOME */
 };
 
 struct aegis_ask {
@@ -142,6 +147,7 @@ struct aegis_ask {
 	uint32_t flags;
 	struct aegis_bytes job_key;    /* "%pJ" without "JobId=" and the bracketed id: 7, 100_3, 9+1 */
 	uint32_t job_id;	       /* the bracketed id where there is one, else the key's number */
+	uint64_t time_us;	       /* of the job test, since the epoch */
 	struct aegis_bytes facts;      /* NAME=value lines, see aegis-protocol(7); may be empty */
 	struct aegis_nodes candidates; /* what Slurm would choose from */
 	struct aegis_nodes s1;	       /* what Slurm chose */
@@ -153,6 +159,18 @@ struct aegis_advice {
 	uint8_t verdict;   /* enum aegis_verdict */
 	uint8_t plan_count;
 	struct aegis_nodes plans[AEGIS_PLANS_MAX]; /* allowed nodes, best first */
+};
+
+/*
+ * What lets a plugin keep S1 of a one-node job without asking: aegisd would have answered "keep".
+ * That is so when S1 stands in `calm`, or when none of the candidates that are idle stands in
+ * `inviting`. Forgotten after valid_ms, and with the node table it is for.
+ */
+struct aegis_calm {
+	uint64_t table_hash;
+	uint32_t valid_ms;	     /* the plugin clamps it to 0..5000 */
+	struct aegis_nodes calm;     /* no leaf is calmer than theirs by the margin, or they are on none */
+	struct aegis_nodes inviting; /* their leaf is calmer than some other leaf by the margin */
 };
 
 struct aegis_outcome {
@@ -174,6 +192,7 @@ struct aegis_job_event {
 struct aegis_counters {
 	uint64_t job_tests;	   /* calls of select_p_job_test in RUN_NOW mode */
 	uint64_t asks;
+	uint64_t kept_unasked;	   /* one-node jobs that CALM let start without an ask */
 	uint64_t advice_keep;
 	uint64_t advice_plans;
 	uint64_t plans_accepted;
@@ -211,6 +230,7 @@ int64_t aegis_encode_hello(uint8_t *out, size_t size, const struct aegis_hello *
 int64_t aegis_encode_welcome(uint8_t *out, size_t size, const struct aegis_welcome *message);
 int64_t aegis_encode_ask(uint8_t *out, size_t size, uint64_t request, const struct aegis_ask *message);
 int64_t aegis_encode_advice(uint8_t *out, size_t size, uint64_t request, const struct aegis_advice *message);
+int64_t aegis_encode_calm(uint8_t *out, size_t size, const struct aegis_calm *message);
 int64_t aegis_encode_outcome(uint8_t *out, size_t size, const struct aegis_outcome *message);
 int64_t aegis_encode_job_event(uint8_t *out, size_t size, enum aegis_type type, const struct aegis_job_event *message);
 int64_t aegis_encode_ping(uint8_t *out, size_t size, uint64_t request, const struct aegis_counters *message);
@@ -221,6 +241,7 @@ int aegis_decode_hello(const uint8_t *payload, size_t size, struct aegis_hello *
 int aegis_decode_welcome(const uint8_t *payload, size_t size, struct aegis_welcome *message);
 int aegis_decode_ask(const uint8_t *payload, size_t size, struct aegis_ask *message);
 int aegis_decode_advice(const uint8_t *payload, size_t size, struct aegis_advice *message);
+int aegis_decode_calm(const uint8_t *payload, size_t size, struct aegis_calm *message);
 int aegis_decode_outcome(const uint8_t *payload, size_t size, struct aegis_outcome *message);
 int aegis_decode_job_event(const uint8_t *payload, size_t size, struct aegis_job_event *message);
 int aegis_decode_ping(const uint8_t *payload, size_t size, struct aegis_counters *message);

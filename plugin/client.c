@@ -20,6 +20,8 @@ enum {
 	RETRY_REFUSED_US = 10000000, /* another version or table: only an upgrade or a reload helps */
 	LOCK_US = 100,		     /* what a scheduling thread waits for the lock when it does not ask */
 	LOCK_NAP_US = 20,
+	LINGER_US = 20000, /* how long a report waits for company */
+	SPIN_US = 150,	   /* most answers come sooner; to be woken up takes about 50 us more */
 	POLL_SLACK_US = 60 /* the kernel's default timer slack of 50 us and a wake-up */
 };
 
@@ -110,6 +112,20 @@ static const char *take_advice(struct client *c, uint64_t request, const uint8_t
 	return NULL;
 }
 
+static const char *take_calm(struct client *c, const uint8_t *payload, size_t size, uint64_t now_us)
+{
+	struct aegis_calm message;
+
+	if (aegis_decode_calm(payload, size, &message) != 0)
+		return "it sent a malformed CALM";
+	if (message.table_hash != c->greeted_hash)
+		return NULL; /* for a table that we replaced meanwhile */
+	if (message.calm.count != c->greeted_nodes)
+		return "it sent a CALM for another number of nodes";
+	calm_take(&c->calm, &message, now_us);
+	return NULL;
+}
+
 static const char *take_frame(void *context, const struct aegis_header *header, const uint8_t *payload)
 {
 	struct client *c = context;
@@ -119,6 +135,8 @@ static const char *take_frame(void *context, const struct aegis_header *header, 
 		return take_welcome(c, payload, header->length, client_now_us());
 	case AEGIS_ADVICE:
 		return take_advice(c, header->request, payload, header->length);
+	case AEGIS_CALM:
+		return take_calm(c, payload, header->length, client_now_us());
 	default: /* frames_read() lets nothing else pass but PONG */
 		if (aegis_decode_pong(payload, header->length) != 0)
 			return "it sent a malformed PONG";
@@ -165,6 +183,11 @@ bool client_send(struct client *c, const uint8_t *frame, size_t length)
 	return sent && problem == NULL;
 }
 
+void client_send_reports(struct client *c, uint64_t now_us)
+{
+	c->flush_us = client_flush(c) ? 0 : now_us + LINGER_US;
+}
+
 static bool usable(const struct client *c, uint64_t table_hash, uint64_t now_us)
 {
 	return c->state == READY && c->mode != AEGIS_MODE_OFF && c->greeted_hash == table_hash &&
@@ -208,9 +231,31 @@ bool client_wants_ask(struct client *c, uint64_t table_hash)
 	return wants;
 }
 
+bool client_keeps(struct client *c, const struct aegis_ask *ask)
+{
+	const uint64_t now_us = client_now_us();
+	bool keeps;
+
+	if (c->state != READY || !lock_until(c, now_us + LOCK_US))
+		return false;
+	keeps = usable(c, ask->table_hash, now_us) && calm_keeps(&c->calm, ask, now_us);
+	pthread_mutex_unlock(&c->lock);
+	return keeps;
+}
+
+/* Takes an answer that comes at once without going to sleep for it. */
+static void spin(struct client *c, uint64_t until_us)
+{
+	while (c->pending != 0 && c->state == READY && client_now_us() < until_us)
+		client_drain(c);
+}
+
 /* Waits for the answer to c->pending; true if it came. */
 static bool await(struct client *c, uint64_t deadline_us)
 {
+	const uint64_t spin_us = client_now_us() + SPIN_US, limit_us = deadline_us - POLL_SLACK_US;
+
+	spin(c, spin_us < limit_us ? spin_us : limit_us);
 	while (c->pending != 0 && c->state == READY) {
 		const uint64_t now_us = client_now_us();
 		struct pollfd poll_fd = {.fd = c->frames.fd, .events = POLLIN};
@@ -286,14 +331,22 @@ bool client_ask(struct client *c, const struct aegis_ask *ask, uint64_t deadline
 
 void client_tell(struct client *c, const uint8_t *frame, size_t length)
 {
-	bool told = false;
+	const uint64_t now_us = client_now_us();
+	bool told = false, first = false;
 
 	if (c->state != READY)
 		return; /* nobody is there to be told */
-	if (lock_until(c, client_now_us() + LOCK_US)) {
-		told = c->state == READY && client_send(c, frame, length);
+	if (lock_until(c, now_us + LOCK_US)) {
+		told = c->state == READY &&
+		       (frames_queue(&c->frames, frame, length) ||
+			(client_flush(c) && c->state == READY && frames_queue(&c->frames, frame, length)));
+		first = told && c->flush_us == 0;
+		if (first)
+			c->flush_us = now_us + LINGER_US;
 		pthread_mutex_unlock(&c->lock);
 	}
+	if (first)
+		client_wake(c);
 	if (!told)
 		tally_count(c->tally, TALLY_EVENTS_DROPPED);
 }
@@ -338,6 +391,8 @@ void client_destroy(struct client *c)
 		client_wake(c);
 		pthread_join(c->thread, NULL);
 	}
+	if (c->state == READY)
+		client_send_reports(c, client_now_us());
 	if (c->frames.fd >= 0)
 		close(c->frames.fd);
 	if (c->wake_fd >= 0)

@@ -58,7 +58,11 @@ uint64_t client_deadline_us(struct client *client);
 /* Asks and waits until `deadline_us` of CLOCK_MONOTONIC. True with *advice filled. */
 bool client_ask(struct client *client, const struct aegis_ask *ask, uint64_t deadline_us, struct advice *advice);
 
-/* Sends OUTCOME, JOB_BEGIN or JOB_END if the socket takes it now; else it is counted and dropped. */
+/* True if the last CALM says that aegisd would surely keep S1: then asking is not worth its time. */
+bool client_keeps(struct client *client, const struct aegis_ask *ask);
+
+/* Reports OUTCOME, JOB_BEGIN, JOB_END or a kept ASK. It goes out within 20 ms, together with others: a report a
+ * system call each would cost the scheduling thread more than all else. Where the buffer is full it is counted and dropped. */
 void client_tell(struct client *client, const uint8_t *frame, size_t length);
 
 /* Microseconds of CLOCK_MONOTONIC. */

@@ -6,6 +6,7 @@
 #define AEGIS_PLUGIN_CLIENT_STATE_H
 
 #include "plugin/breaker.h"
+#include "plugin/calm.h"
 #include "plugin/client.h"
 #include "plugin/frames.h"
 
@@ -39,6 +40,7 @@ struct client {
 	const char *problem; /* why the state is BROKEN */
 	uint64_t retry_us;   /* at least so long to wait before the next attempt */
 	struct breaker breaker;
+	struct calm calm;
 	uint8_t mode;
 	uint32_t lease_ms;
 	uint64_t alive_us;     /* the last PONG or WELCOME */
@@ -47,13 +49,14 @@ struct client {
 	uint64_t last_request;
 	uint64_t pending; /* the ask somebody waits for, or 0 */
 	struct advice *answer;
+	uint64_t flush_us; /* when reports that wait for company are to go, or 0 */
 	uint8_t frame[AEGIS_HEADER_BYTES + AEGIS_ASK_PAYLOAD_MAX];
 
 	/* the background thread's own */
 	struct node_table *table;
 	uint8_t *hello;
 	size_t hello_at, hello_end;
-	uint64_t next_ping_us, next_try_us, greeting_until_us, backoff_us;
+	uint64_t next_ping_us, next_flush_us, next_try_us, greeting_until_us, backoff_us;
 	bool fresh;	/* this connection was never welcomed */
 	bool said_down; /* the log knows that aegisd is away */
 	int said_mode;	/* the mode the log knows, or -1 */
@@ -73,6 +76,9 @@ bool client_flush(struct client *client);
 
 /* A whole frame, or none of it. */
 bool client_send(struct client *client, const uint8_t *frame, size_t length);
+
+/* Sends the reports that wait; what the socket does not take now is tried again soon. */
+void client_send_reports(struct client *client, uint64_t now_us);
 
 /* Time since an event that another thread may have noted after `now_us` was taken. */
 uint64_t client_since(uint64_t event_us, uint64_t now_us);

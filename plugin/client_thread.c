@@ -78,6 +78,8 @@ static void begin_greeting(struct client *c, int fd, uint64_t now_us)
 		frames_begin(&c->frames, fd);
 	c->greeted_hash = c->table->hash;
 	c->greeted_nodes = c->table->count;
+	calm_forget(&c->calm);
+	c->flush_us = 0;
 	c->state = GREETING;
 	pthread_mutex_unlock(&c->lock);
 	c->greeting_until_us = now_us + GREETING_US;
@@ -142,6 +144,8 @@ static void run_ready(struct client *c, uint64_t now_us)
 	if (greet)
 		client_break_off(c, "no memory for a HELLO");
 	client_drain(c);
+	if (c->state == READY && c->flush_us != 0 && now_us >= c->flush_us)
+		client_send_reports(c, now_us);
 	if (c->state == READY && now_us >= c->next_ping_us) {
 		struct aegis_counters counters = tally_snapshot(c->tally);
 		int64_t length;
@@ -155,6 +159,7 @@ static void run_ready(struct client *c, uint64_t now_us)
 	if (c->state == READY && client_since(c->alive_us, now_us) >= SILENCE_US)
 		client_break_off(c, "not a word for 30 s");
 	mode = c->mode;
+	c->next_flush_us = c->flush_us;
 	pthread_mutex_unlock(&c->lock);
 	if (mode != c->said_mode)
 		c->info("aegis: aegisd at %s, mode %s", c->socket_path, names[mode]);
@@ -192,7 +197,7 @@ static void rest(struct client *c)
 		fds[1].events = c->hello_at < c->hello_end ? POLLIN | POLLOUT : POLLIN;
 	}
 	if (state == READY)
-		until_us = c->next_ping_us;
+		until_us = c->next_flush_us != 0 && c->next_flush_us < c->next_ping_us ? c->next_flush_us : c->next_ping_us;
 	else if (state == DOWN && c->next_try_us > now_us && c->next_try_us < until_us)
 		until_us = c->next_try_us;
 	poll(fds, 2, until_us > now_us ? (int)((until_us - now_us + 999) / 1000) : 0);

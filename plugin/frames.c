@@ -49,6 +49,20 @@ bool frames_send(struct frames *f, const uint8_t *frame, size_t length, const ch
 	return false;
 }
 
+bool frames_queue(struct frames *f, const uint8_t *frame, size_t length)
+{
+	if (f->out_at > 0) {
+		memmove(f->out, f->out + f->out_at, f->out_end - f->out_at);
+		f->out_end -= f->out_at;
+		f->out_at = 0;
+	}
+	if (length > sizeof(f->out) - f->out_end)
+		return false;
+	memcpy(f->out + f->out_end, frame, length);
+	f->out_end += length;
+	return true;
+}
+
 static const char *hand_on(struct frames *f, frame_handler *handle, void *context)
 {
 	size_t at = 0;
@@ -64,7 +78,7 @@ static const char *hand_on(struct frames *f, frame_handler *handle, void *contex
 			return "it does not speak the protocol";
 		/* by the header already: these may be larger than our buffer */
 		if (header.type != 0 && header.type != AEGIS_WELCOME && header.type != AEGIS_ADVICE &&
-		    header.type != AEGIS_PONG)
+		    header.type != AEGIS_PONG && header.type != AEGIS_CALM)
 			return "it sent a frame that only plugins send";
 		if (length == 0)
 			break;

@@ -102,6 +102,13 @@ uint32_t job_facts_write(char *const *environment, char *out, uint32_t size)
 	return used;
 }
 
+const char *facts_key(const char *job_key, char *out)
+{
+	snprintf(out, AEGIS_JOB_KEY_MAX + 1, "%s", job_key);
+	out[strcspn(out, "_")] = '\0';
+	return out;
+}
+
 struct aegis_bytes facts_cache_find(const struct facts_cache *cache, const char *key, uint64_t now_us)
 {
 	for (unsigned i = 0; i < FACTS_KEPT; i++)

@@ -33,6 +33,10 @@ enum {
  * left out as a whole line. Returns the length, at most `size`. */
 uint32_t job_facts_write(char *const *environment, char *out, uint32_t size);
 
+/* The part of a key that jobs with the same facts share: tasks of an array come from one submission. Writes
+ * into `out`, of AEGIS_JOB_KEY_MAX + 1 bytes, and returns it. */
+const char *facts_key(const char *job_key, char *out);
+
 struct facts_cache { /* all zero: empty */
 	struct {
 		char key[AEGIS_JOB_KEY_MAX + 1];

@@ -6,6 +6,7 @@ aegisplugindir = $(pkglibdir)/slurm
 aegis_plugin_sources = \
 	lib/wire.h lib/wire.c \
 	%D%/breaker.h %D%/breaker.c \
+	%D%/calm.h %D%/calm.c \
 	%D%/client.h %D%/client_state.h %D%/client.c %D%/client_thread.c \
 	%D%/frames.h %D%/frames.c \
 	%D%/job_facts.h %D%/job_facts.c \
@@ -61,6 +62,7 @@ uninstall-select-plugin:
 noinst_LTLIBRARIES += %D%/libaegisplugin.la
 %C%_libaegisplugin_la_SOURCES = \
 	%D%/breaker.h %D%/breaker.c \
+	%D%/calm.h %D%/calm.c \
 	%D%/client.h %D%/client_state.h %D%/client.c %D%/client_thread.c \
 	%D%/frames.h %D%/frames.c \
 	%D%/job_facts.h %D%/job_facts.c \

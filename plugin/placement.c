@@ -16,7 +16,8 @@
 enum {
 	MODE_RUN_NOW = 0, /* SELECT_MODE_RUN_NOW without any flag: the job starts if this succeeds */
 	FACTS_SLOW_US = 500,	 /* three times in a row: no facts for a while */
-	FACTS_TOO_SLOW_US = 5000 /* once is enough */
+	FACTS_TOO_SLOW_US = 5000, /* once is enough */
+	FACTS_PAUSE_US = 20000	  /* between two look-ups for jobs that nobody is asked about: each takes some 100 us */
 };
 
 struct placement {
@@ -25,6 +26,7 @@ struct placement {
 	struct client *client;
 	struct facts_cache facts;
 	struct breaker facts_breaker; /* slow look-ups: no facts for a while */
+	uint64_t facts_asked_us;      /* the last look-up */
 	atomic_flag busy;
 
 	/* the table offered last; stale when Slurm may have changed its own */
@@ -39,7 +41,7 @@ struct placement {
 	uint64_t waited_us;
 	struct advice advice;
 	uint8_t candidates[AEGIS_NODES_MAX / 8], s1[AEGIS_NODES_MAX / 8], idle[AEGIS_NODES_MAX / 8];
-	uint8_t frame[AEGIS_HEADER_BYTES + AEGIS_OUTCOME_PAYLOAD_MAX];
+	uint8_t frame[AEGIS_HEADER_BYTES + AEGIS_ASK_PAYLOAD_MAX];
 };
 
 int placement_inner_test(const struct slurm_api *api, const struct test_call *call, bool with_preemption)
@@ -56,6 +58,14 @@ int placement_inner_test(const struct slurm_api *api, const struct test_call *ca
 
 /* ---- what is sent ---- */
 
+static uint64_t epoch_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
 static bool name_job(const struct placement *p, void *job, struct job_name *name)
 {
 	char *text = slurm_api_format(&p->api, "%pJ", job);
@@ -65,18 +75,22 @@ static bool name_job(const struct placement *p, void *job, struct job_name *name
 	return known;
 }
 
-/* Asks Slurm once per job. This is the one step whose time is not ours to bound: Slurm looks up the
+/* Asks Slurm once per job or array. This is the one step whose time is not ours to bound: Slurm looks up the
  * names of the job's user and group, perhaps in a directory service. So it has a breaker of its own. */
-static struct aegis_bytes find_facts(struct placement *p, const char *key)
+static struct aegis_bytes find_facts(struct placement *p, const char *job_key, bool may_go_without)
 {
 	const uint64_t begin_us = client_now_us();
+	char shared[AEGIS_JOB_KEY_MAX + 1];
+	const char *key = facts_key(job_key, shared);
 	struct aegis_bytes facts = facts_cache_find(&p->facts, key, begin_us);
 	uint64_t end_us;
 	char **environment;
 	void *memory;
 
-	if (facts.data != NULL || !breaker_allow(&p->facts_breaker, begin_us))
+	if (facts.data != NULL || (may_go_without && begin_us - p->facts_asked_us < FACTS_PAUSE_US) ||
+	    !breaker_allow(&p->facts_breaker, begin_us))
 		return facts;
+	p->facts_asked_us = begin_us;
 	environment = p->api.job_common_env_vars(p->call->job, false);
 	end_us = client_now_us();
 	if (end_us - begin_us > FACTS_TOO_SLOW_US)
@@ -116,6 +130,19 @@ static void tell_outcome(struct placement *p, const struct steer_outcome *outcom
 		client_tell(p->client, p->frame, (size_t)length);
 }
 
+/* Tells aegisd of a job that it was not asked about, so that it is on record like any other. */
+static void report_kept(struct placement *p, struct aegis_ask *ask, const char *job_key)
+{
+	int64_t length;
+
+	ask->facts = find_facts(p, job_key, true);
+	ask->flags |= AEGIS_ASK_KEPT;
+	length = aegis_encode_ask(p->frame, sizeof(p->frame), 0, ask);
+	tally_count(&p->tally, TALLY_KEPT_UNASKED);
+	if (length > 0)
+		client_tell(p->client, p->frame, (size_t)length);
+}
+
 /* ---- the ports of steer() ---- */
 
 static int port_test(void *self, bool with_preemption)
@@ -148,6 +175,7 @@ static const struct advice *port_ask(void *self)
 				.min_nodes = p->call->min_nodes,
 				.max_nodes = p->call->max_nodes,
 				.req_nodes = p->call->req_nodes,
+				.time_us = epoch_us(),
 				.candidates = {p->table_count, p->candidates},
 				.s1 = {p->table_count, p->s1}};
 	bool advised;
@@ -156,7 +184,6 @@ static const struct advice *port_ask(void *self)
 		return NULL;
 	ask.job_key = (struct aegis_bytes){name.key, (uint32_t)strlen(name.key)};
 	ask.job_id = name.job_id;
-	ask.facts = find_facts(p, name.key);
 	slurm_api_read_bits(api, p->original, p->candidates);
 	slurm_api_read_bits(api, p->call->nodes, p->s1);
 	if (idle != NULL && api->bit_size(idle) == (int64_t)p->table_count) {
@@ -164,6 +191,11 @@ static const struct advice *port_ask(void *self)
 		ask.idle = (struct aegis_nodes){p->table_count, p->idle};
 		ask.flags |= AEGIS_ASK_HAS_IDLE;
 	}
+	if (client_keeps(p->client, &ask)) {
+		report_kept(p, &ask, name.key);
+		return NULL;
+	}
+	ask.facts = find_facts(p, name.key, false);
 	advised = client_ask(p->client, &ask, deadline_us, &p->advice);
 	p->waited_us = client_now_us() - begin_us;
 	return advised ? &p->advice : NULL;
@@ -306,15 +338,13 @@ void placement_job_event(struct placement *p, enum aegis_type type, void *job)
 	uint8_t frame[AEGIS_HEADER_BYTES + AEGIS_JOB_KEY_MAX + 16];
 	struct aegis_job_event message = {0};
 	struct job_name name;
-	struct timespec now;
 	int64_t length;
 
 	if (job == NULL || !name_job(p, job, &name))
 		return;
-	clock_gettime(CLOCK_REALTIME, &now);
 	message.job_key = (struct aegis_bytes){name.key, (uint32_t)strlen(name.key)};
 	message.job_id = name.job_id;
-	message.time_us = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	message.time_us = epoch_us();
 	length = aegis_encode_job_event(frame, sizeof(frame), type, &message);
 	if (length > 0)
 		client_tell(p->client, frame, (size_t)length);

@@ -34,6 +34,7 @@ struct aegis_counters tally_snapshot(const struct tally *tally)
 	struct aegis_counters out = {
 		.job_tests = read_now(&tally->counters[TALLY_JOB_TESTS]),
 		.asks = read_now(&tally->counters[TALLY_ASKS]),
+		.kept_unasked = read_now(&tally->counters[TALLY_KEPT_UNASKED]),
 		.advice_keep = read_now(&tally->counters[TALLY_ADVICE_KEEP]),
 		.advice_plans = read_now(&tally->counters[TALLY_ADVICE_PLANS]),
 		.plans_accepted = read_now(&tally->counters[TALLY_PLANS_ACCEPTED]),

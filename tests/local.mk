@@ -12,6 +12,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/aegisctl_client_test.cpp \
 	%D%/unit/aegisctl_text_test.cpp \
 	%D%/unit/breaker_test.cpp \
+	%D%/unit/calm_test.cpp \
 	%D%/unit/client_test.cpp \
 	%D%/unit/config_errors_test.cpp \
 	%D%/unit/config_preset_test.cpp \
@@ -45,6 +46,7 @@ check_PROGRAMS += %D%/unit/unit_tests
 	%D%/unit/node_names_test.cpp \
 	%D%/unit/node_table_test.cpp \
 	%D%/unit/openmetrics_test.cpp \
+	%D%/unit/one_node_test.cpp \
 	%D%/unit/otlp_test.cpp \
 	%D%/unit/parse_job_facts_test.cpp \
 	%D%/unit/plan_test.cpp \

@@ -211,13 +211,25 @@ class Plugin:
         self.count = count
         self.hash = wire.table_hash(table, count)
         self.request = 0
+        self.calm = None  # the last one that came
         if greet:
             self.connection.send(wire.encode_hello(table, count))
             self.welcome = self.expect(wire.WELCOME)
             assert self.welcome["status"] == wire.ACCEPTED
 
+    def receive(self):
+        """The next frame but CALM, which comes at any time and is kept; None at the end of the stream."""
+        while (received := self.connection.receive()) and received[0] == wire.CALM:
+            self.calm = received[2]
+        return received
+
+    def next_calm(self):
+        kind, _, self.calm = self.connection.receive()
+        assert kind == wire.CALM
+        return self.calm
+
     def expect(self, kind):
-        received = self.connection.receive()
+        received = self.receive()
         assert received, "aegisd closed the connection"
         assert received[0] == kind, received
         return received[2]
@@ -231,7 +243,7 @@ class Plugin:
 
     def ask(self, s1, candidates=None, job="1", **more):
         self.send_ask(s1, candidates, job, **more)
-        kind, request, message = self.connection.receive()
+        kind, request, message = self.receive()
         assert (kind, request) == (wire.ADVICE, self.request)
         return message
 
@@ -242,8 +254,12 @@ class Plugin:
 
     def is_closed(self):
         """True once aegisd has closed the connection."""
+        give_up = time.monotonic() + 5
         try:
-            return self.connection.sock.recv(1 << 16) == b""
+            while self.connection.sock.recv(1 << 16):  # what was on its way
+                if time.monotonic() > give_up:
+                    return False
+            return True
         except ConnectionResetError:
             return True
         except TimeoutError:

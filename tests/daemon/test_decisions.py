@@ -129,6 +129,68 @@ def test_outcome_begin_and_end_are_recorded_in_order(aegisd, plugin):
     assert (outcome["result"], outcome["nodes"], outcome["inner_calls"], outcome["waited_us"]) == ("plan_1", "n[4-5]", 2, 321)
 
 
+def kept_report(plugin, node, job, **more):
+    return wire.encode_ask(0, plugin.hash, (NODES, set(range(NODES))), (NODES, {node}), job_key=job, job_id=int(job),
+                           flags=wire.ASK_KEPT, **more)
+
+
+def test_calm_comes_with_the_welcome_and_follows_the_fabric(make_aegisd, exporter):
+    daemon = make_aegisd(mode="steer", sources=[("exporter", exporter.url)])
+    plugin = Plugin(daemon.start().select_socket)
+    assert plugin.next_calm()["calm"] == (NODES, set(range(NODES))), "nothing is known yet, so nothing is better"
+    heat_tor1(daemon, exporter)
+    calm = wait_for("tor1 is no longer calm", lambda: (c := plugin.next_calm())["calm"] == (NODES, {4, 5, 6, 7}) and c)
+    assert calm["inviting"] == (NODES, {4, 5, 6, 7})
+    assert calm["table_hash"] == plugin.hash and calm["valid_ms"] == 2500
+    began = time.monotonic()
+    for _ in range(4):
+        plugin.next_calm()
+    assert time.monotonic() - began < 5, "at least once a second"
+
+
+def test_calm_says_keep_for_certain(steering):
+    """Jobs of one node: an ask where CALM keeps would be answered with keep, on a hot leaf with a calm one idle it is not."""
+    plugin = Plugin(steering.select_socket)
+    plugin.ping()
+    calm, inviting = plugin.calm["calm"][1], plugin.calm["inviting"][1]
+    for node in range(NODES):
+        for idle in (set(range(NODES)), {0, 1, 2, 3}):
+            advice = plugin.ask({node}, job="31", idle=(NODES, idle))
+            keeps = node in calm or not idle & inviting
+            assert (advice["verdict"] == wire.KEEP) == keeps, (node, idle)
+
+
+def test_a_job_kept_by_calm_is_on_record_like_any_other(steering):
+    plugin = Plugin(steering.select_socket)
+    decided = int(time.time() * 1e6) - 20_000
+    plugin.connection.send(kept_report(plugin, 5, "41", time_us=decided, facts="SLURM_JOB_NAME=train\nSLURM_JOB_USER=ann\n")
+                           + wire.encode_job_event(wire.JOB_BEGIN, "41", 41, time_us=decided + 100))
+    row = wait_for("its begin is recorded", lambda: (lambda r: r if r.get("began_us") else None)(steering.control("explain", job="41")))
+    assert (row["time_us"], row["began_us"]) == (decided, decided + 100)
+    assert (row["reason"], row["plans"], row["offered"], row["s1"], row["job_name"], row["user"]) == \
+        ("no_calmer_leaf", 0, False, "n5", "train", "ann")
+    assert (row["outcome"]["result"], row["outcome"]["nodes"], row["outcome"]["inner_calls"]) == ("kept", "n5", 1)
+    assert row["detail"]["s1"]["leaves"] == [{"leaf": "tor2", "nodes": 1}] and row["detail"]["alternatives"] == []
+    status = steering.status()
+    assert (status["kept_unasked"], status["asks"]) == (1, 0)
+
+
+def test_reports_of_kept_jobs_are_ignored_in_mode_off_and_for_another_table_and_refused_for_more_nodes(steering):
+    plugin = Plugin(steering.select_socket)
+    stale = wire.encode_ask(0, plugin.hash ^ 1, (NODES, {5}), (NODES, {5}), job_key="42", flags=wire.ASK_KEPT)
+    plugin.connection.send(stale)
+    plugin.ping()
+    assert steering.status()["kept_unasked"] == 0
+    steering.control("mode", mode="off", reason="test")
+    plugin.expect(wire.WELCOME)
+    plugin.connection.send(kept_report(plugin, 5, "43"))
+    plugin.ping()
+    assert steering.control("decisions", job="43")["decisions"] == []
+    plugin.connection.send(wire.encode_ask(0, plugin.hash, (NODES, {4, 5}), (NODES, {4, 5}), flags=wire.ASK_KEPT))
+    assert plugin.is_closed()
+    assert steering.status()["protocol_errors"]["frames_refused"] == 1
+
+
 def test_the_plugins_counters_are_shown(aegisd, plugin):
     plugin.ping(job_tests=5, asks=4, losses=0, timeouts=1, added_us=list(range(16)), breaker_open=1, breaker_wait_ms=5000)
     told = aegisd.status()["plugin"]

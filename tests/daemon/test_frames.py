@@ -138,7 +138,7 @@ def test_mutated_asks_are_answered_or_refused(shared):
             frame[rng.randrange(wire.HEADER.size, len(frame))] = rng.randrange(256)
         bad = Plugin(daemon.select_socket)
         bad.connection.send(bytes(frame))
-        received = bad.connection.receive()
+        received = bad.receive()
         assert received is None or received[0] == wire.ADVICE
         bad.close()
     assert other.ask({0})["decision"] > 0
@@ -157,7 +157,7 @@ def test_frames_in_one_write_are_answered_in_order(shared):
     daemon, _ = shared
     fast = Plugin(daemon.select_socket)
     fast.connection.send(b"".join(good_ask(request=i) for i in range(1, 51)))
-    assert [fast.connection.receive()[1] for _ in range(50)] == list(range(1, 51))
+    assert [fast.receive()[1] for _ in range(50)] == list(range(1, 51))
     fast.close()
 
 

@@ -12,6 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     aegis_welcome welcome;
     aegis_ask ask;
     aegis_advice advice;
+    aegis_calm calm;
     aegis_outcome outcome;
     aegis_job_event event;
     aegis_counters counters;
@@ -20,6 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         (void)aegis_decode_welcome(payload, bytes, &welcome);
         (void)aegis_decode_ask(payload, bytes, &ask);
         (void)aegis_decode_advice(payload, bytes, &advice);
+        (void)aegis_decode_calm(payload, bytes, &calm);
         (void)aegis_decode_outcome(payload, bytes, &outcome);
         (void)aegis_decode_job_event(payload, bytes, &event);
         (void)aegis_decode_ping(payload, bytes, &counters);

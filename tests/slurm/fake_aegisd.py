@@ -2,7 +2,8 @@
 
     fake = FakeAegisd(path, advise=lambda ask, names: [frame, ...])
 `advise` gets the decoded ASK (with its "request") and the node names in index order; it returns bytes to send, b"" for
-silence, or raises Close to drop the connection. PING is answered with PONG unless `pong` is False.
+silence, or raises Close to drop the connection. PING is answered with PONG unless `pong` is False. `calm` gets the decoded HELLO
+and returns bytes to send after the welcome and with every PONG. What was kept by CALM is in `kept`.
 """
 import os
 import socket
@@ -35,10 +36,11 @@ def avoid(*indices_of_bad):
 
 
 class FakeAegisd:
-    def __init__(self, path, advise=keep, mode=wire.MODE_STEER, deadline_us=10000, lease_ms=5000, pong=True, welcome=None):
+    def __init__(self, path, advise=keep, mode=wire.MODE_STEER, deadline_us=10000, lease_ms=5000, pong=True, welcome=None,
+                 calm=lambda _hello: b""):
         self.path, self.advise, self.mode, self.deadline_us, self.lease_ms = path, advise, mode, deadline_us, lease_ms
-        self.pong, self.welcome = pong, welcome
-        self.asks, self.outcomes, self.events, self.counters = [], [], [], {}
+        self.pong, self.welcome, self.calm = pong, welcome, calm
+        self.asks, self.kept, self.outcomes, self.events, self.counters = [], [], [], [], {}
         self.greetings, self.problems = 0, []
         self._stopping = False
         self._connection = None
@@ -84,7 +86,7 @@ class FakeAegisd:
                 self._connection.close()
 
     def _serve(self, connection):
-        names = []
+        names, hello = [], None
         while True:
             received = connection.receive()
             if received is None:
@@ -92,10 +94,14 @@ class FakeAegisd:
             kind, request, message = received
             if kind == wire.HELLO:
                 self.greetings += 1
+                hello = message
                 names = wire.expand(message["node_table"])
                 connection.send(self.welcome(message) if self.welcome else
                                 wire.encode_welcome(message["table_hash"], mode=self.mode, deadline_us=self.deadline_us,
                                                     lease_ms=self.lease_ms))
+                connection.send(self.calm(hello))
+            elif kind == wire.ASK and message["flags"] & wire.ASK_KEPT:
+                self.kept.append(message)
             elif kind == wire.ASK:
                 message["request"] = request
                 self.asks.append(message)
@@ -105,6 +111,6 @@ class FakeAegisd:
             elif kind == wire.PING:
                 self.counters = message
                 if self.pong:
-                    connection.send(wire.encode_pong(request))
+                    connection.send(wire.encode_pong(request) + self.calm(hello))
             else:
                 self.events.append((kind, message, time.time()))

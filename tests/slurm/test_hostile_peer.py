@@ -174,6 +174,63 @@ def test_a_plan_cannot_hand_out_nodes_the_job_may_not_have(installed, tmp_path):
         assert last_word(fake)["losses"] == 0
 
 
+def calm_for(hello, calm=range(64), inviting=(), count=64, **fields):
+    return wire.encode_calm(hello["table_hash"], (count, set(calm)), (count, set(inviting)), **fields)
+
+
+def one_node_jobs(slurm, count=JOBS):
+    return run_jobs(slurm, ("-N1", "--exclusive"), count)
+
+
+ONE_NODE_STOCK = [[f"n{job:02d}"] for job in range(JOBS)]
+
+
+def test_by_calm_jobs_of_one_node_are_kept_and_told_of(installed, tmp_path):
+    path = str(tmp_path / "select.socket")
+    with FakeAegisd(path, advise=avoid(*range(16)), calm=calm_for) as fake, cluster(path) as slurm:
+        wait_for(lambda: fake.greetings, "the plugin to greet", 15)
+        assert one_node_jobs(slurm) == ONE_NODE_STOCK
+        assert run_jobs(slurm, count=1)[0] == ["n16", "n17"], "a job of two nodes is asked about"
+        slurm.sbatch("-N1", "--exclusive", "--job-name=row", "--array=1-3")
+        wait_for(lambda: len(fake.kept) == JOBS + 3, "all reports to come")
+        counters = last_word(fake)
+    assert len(fake.asks) == 1
+    assert (counters["kept_unasked"], counters["asks"], counters["events_dropped"]) == (JOBS + 3, 1, 0)
+    for job, report in enumerate(fake.kept[:JOBS]):
+        assert (report["s1"], report["request"] if "request" in report else 0) == ((64, {job}), 0)
+        assert abs(report["time_us"] / 1e6 - time.time()) < 600
+    for report in fake.kept[JOBS:]:
+        assert "SLURM_JOB_NAME=row\n" in report["facts"], "tasks of an array share their facts"
+    assert fake.problems == []
+
+
+CALMS = {
+    "for_other_nodes": lambda hello: calm_for(hello, count=63, calm=range(63)),
+    "for_another_table": lambda hello: calm_for({"table_hash": hello["table_hash"] ^ 1}),
+    "of_no_time": lambda hello: calm_for(hello, valid_ms=0),
+    "without_nodes": lambda hello: calm_for(hello, calm=(), count=0),
+    "huge_count": lambda hello: wire.frame(wire.CALM, struct.pack("<QII", hello["table_hash"], 2500, 0xFFFFFFF0)),
+    "truncated": lambda hello: calm_for(hello)[:-1],
+    "trailing_bytes": lambda hello: wire.frame(wire.CALM, calm_for(hello)[20:] + b"tail"),
+    "oversize": lambda hello: wire.frame(wire.CALM, calm_for(hello)[20:], length=0xFFFFFFFF),
+    "garbage": lambda hello: wire.frame(wire.CALM, random.Random(5).randbytes(28)),
+    "calm_and_inviting_at_once": lambda hello: calm_for(hello, inviting=range(64), valid_ms=0xFFFFFFFF),
+}
+
+
+@pytest.mark.parametrize("name", CALMS)
+def test_a_wrong_calm_leaves_slurm_alone(name, installed, tmp_path):
+    path = str(tmp_path / "select.socket")
+    with FakeAegisd(path, calm=CALMS[name]) as fake, cluster(path) as slurm:
+        wait_for(lambda: fake.greetings, "the plugin to greet", 15)
+        assert one_node_jobs(slurm) == ONE_NODE_STOCK
+        assert slurm.slurmctld.running()
+        if name == "calm_and_inviting_at_once":
+            assert len(fake.asks) == 0, "whatever it says of a node, it says keep"
+        else:
+            assert fake.kept == [], "nothing may be kept by it"
+
+
 WELCOMES = {
     "refused_version": lambda hello: wire.encode_welcome(hello["table_hash"], status=wire.REFUSED_VERSION),
     "refused_node_table": lambda hello: wire.encode_welcome(hello["table_hash"], status=wire.REFUSED_NODE_TABLE),

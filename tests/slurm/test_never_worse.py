@@ -14,7 +14,8 @@ from steered import steered
 from waiting import wait_for
 
 SEED, JOBS = 7, 1000
-MEAN_ASKS_AT_LEAST = 0.5   # of the jobs; the others still wait at the end
+SEEN_AT_LEAST = 0.5   # of the jobs; the others still wait at the end
+ASKED_AT_LEAST = 100  # the others of them are jobs of one node on calm leaves
 ACCEPTED_AT_LEAST = 50
 
 
@@ -64,7 +65,8 @@ def test_no_job_that_slurm_would_start_is_left_pending(installed):
         decisions = world.aegis.decisions()
         started = start_times(world.slurm)
 
-    assert counters["asks"] >= MEAN_ASKS_AT_LEAST * JOBS
+    assert counters["asks"] + counters["kept_unasked"] >= SEEN_AT_LEAST * JOBS
+    assert counters["asks"] >= ASKED_AT_LEAST
     assert counters["plans_accepted"] >= ACCEPTED_AT_LEAST, "nothing was steered: the test shows nothing"
     assert counters["losses"] == 0
     assert not [row for row in decisions if (row["outcome"] or {}).get("result") == "lost"]
@@ -73,6 +75,6 @@ def test_no_job_that_slurm_would_start_is_left_pending(installed):
     for row in decisions:
         first[row["job_key"]] = min(first.get(row["job_key"], row["time_us"]), row["time_us"])
     compared = [key for key in first if key in started]
-    assert len(compared) >= MEAN_ASKS_AT_LEAST * JOBS
+    assert len(compared) >= SEEN_AT_LEAST * JOBS
     late = {key: started[key] - first[key] / 1e6 for key in compared if started[key] - first[key] / 1e6 > 1}
     assert late == {}, "seconds between the first decision about a job and its start"

@@ -11,19 +11,19 @@ import struct
 import time
 
 MAGIC = b"AEGS"
-VERSION = 1
+VERSION = 2
 HEADER = struct.Struct("<4sHHIQ")
 
-HELLO, WELCOME, ASK, ADVICE, OUTCOME, JOB_BEGIN, JOB_END, PING, PONG = range(1, 10)
-TYPE_NAMES = ["", "HELLO", "WELCOME", "ASK", "ADVICE", "OUTCOME", "JOB_BEGIN", "JOB_END", "PING", "PONG"]
+HELLO, WELCOME, ASK, ADVICE, OUTCOME, JOB_BEGIN, JOB_END, PING, PONG, CALM = range(1, 11)
+TYPE_NAMES = ["", "HELLO", "WELCOME", "ASK", "ADVICE", "OUTCOME", "JOB_BEGIN", "JOB_END", "PING", "PONG", "CALM"]
 MODE_OFF, MODE_OBSERVE, MODE_STEER = range(3)
 ACCEPTED, REFUSED_VERSION, REFUSED_NODE_TABLE = range(3)
 KEEP, PLANS = range(2)
 RESULT_KEPT, RESULT_PLAN_1, RESULT_PLAN_2, RESULT_RESTORED, RESULT_LOST = range(5)
-ASK_HAS_IDLE = 2
+ASK_HAS_IDLE, ASK_KEPT = 2, 4
 BUCKETS = 16
 COUNTERS = (
-    "job_tests asks advice_keep advice_plans plans_accepted plans_refused restored losses timeouts late_answers "
+    "job_tests asks kept_unasked advice_keep advice_plans plans_accepted plans_refused restored losses timeouts late_answers "
     "send_failures malformed breaker_opened connects events_dropped added_us_total added_us_max"
 ).split()
 
@@ -81,12 +81,12 @@ def encode_welcome(table_hash, mode=MODE_STEER, status=ACCEPTED, deadline_us=200
 
 
 def encode_ask(request, table_hash, candidates, s1, job_key="1", job_id=1, min_nodes=1, max_nodes=1, req_nodes=1,
-               facts="", idle=None, flags=None):
+               facts="", idle=None, flags=None, time_us=0):
     """candidates, s1 and idle are (count, indices)."""
     if flags is None:
         flags = 0 if idle is None else ASK_HAS_IDLE
     payload = struct.pack("<QIIII", table_hash, min_nodes, max_nodes, req_nodes, flags) + text(job_key)
-    payload += struct.pack("<I", job_id) + text(facts)
+    payload += struct.pack("<IQ", job_id, time_us) + text(facts)
     payload += nodes(*candidates) + nodes(*s1) + nodes(*(idle or (0, ())))
     return frame(ASK, payload, request)
 
@@ -96,6 +96,11 @@ def encode_advice(request, plans=(), decision=1, verdict=None):
     verdict = (PLANS if plans else KEEP) if verdict is None else verdict
     payload = struct.pack("<QBB", decision, verdict, len(plans)) + b"".join(nodes(*plan) for plan in plans)
     return frame(ADVICE, payload, request)
+
+
+def encode_calm(table_hash, calm, inviting, valid_ms=2500):
+    """calm and inviting are (count, indices)."""
+    return frame(CALM, struct.pack("<QI", table_hash, valid_ms) + nodes(*calm) + nodes(*inviting))
 
 
 def encode_outcome(decision, result=RESULT_KEPT, inner_calls=1, s1_rc=0, final_rc=0, waited_us=0, chosen=(0, ())):
@@ -157,12 +162,15 @@ def decode(kind, payload):
     elif kind == ASK:
         fields("QIIII", "table_hash", "min_nodes", "max_nodes", "req_nodes", "flags")
         out["job_key"] = r.text()
-        fields("I", "job_id")
+        fields("IQ", "job_id", "time_us")
         out["facts"] = r.text()
         out["candidates"], out["s1"], out["idle"] = r.nodes(), r.nodes(), r.nodes()
     elif kind == ADVICE:
         fields("QBB", "decision", "verdict", "plan_count")
         out["plans"] = [r.nodes() for _ in range(out["plan_count"])]
+    elif kind == CALM:
+        fields("QI", "table_hash", "valid_ms")
+        out["calm"], out["inviting"] = r.nodes(), r.nodes()
     elif kind == OUTCOME:
         fields("QBBiiI", "decision", "result", "inner_calls", "s1_rc", "final_rc", "waited_us")
         out["chosen"] = r.nodes()

@@ -89,6 +89,8 @@ TEST_CASE("each reason has its sentence") {
     CHECK(headline(R"({"reason": "policy_keeps", "policy": "vanilla"})") == "Policy vanilla always keeps Slurm's choice.");
     CHECK_THAT(headline(R"({"reason": "unmapped_nodes"})"), Catch::StartsWith("Slurm's choice includes nodes that stand on no leaf"));
     CHECK(headline(R"({"reason": "no_alternative"})") == "No other set of leaves has room for 2 nodes.");
+    CHECK(headline(R"({"reason": "no_calmer_leaf", "alternatives": [], "margin": 0.05})") ==
+          "No leaf with room for the job is calmer than tor1 by the margin of 0.05.");
     CHECK(headline(R"({"reason": "s1_is_best"})") == "Slurm's own choice, tor1, has the lowest cost of all, 0.25.");
     CHECK(headline(R"({"reason": "within_margin", "margin": 0.3})") ==
           "Slurm's choice stands: on tor2 the cost is 0.03 instead of 0.25, which is not better by the margin of 0.30.");
@@ -142,7 +144,7 @@ TEST_CASE("status shows the plugin, its counters as quantiles, sources and store
         "config_file": "/etc/aegis/aegisd.toml", "config_loaded_us": 1796126390000000, "last_reload_error": null,
         "plugin": {"connected": true, "slurm_version": "22.05.8", "release": "0.1.0", "node_count": 1024, "node_table_hash": "aa",
                    "unmapped_nodes": 3, "since_us": 1796126280000000, "last_ping_us": 1796126399000000,
-                   "counters": {"job_tests": 1000, "asks": 900, "advice_keep": 800, "advice_plans": 100, "plans_accepted": 90,
+                   "counters": {"job_tests": 1000, "asks": 900, "kept_unasked": 70, "advice_keep": 800, "advice_plans": 100, "plans_accepted": 90,
                                 "plans_refused": 10, "restored": 5, "losses": 0, "timeouts": 2, "late_answers": 2, "send_failures": 0,
                                 "malformed": 0, "breaker_opened": 1, "connects": 3, "events_dropped": 0, "added_us_total": 50000,
                                 "added_us_max": 2100, "added_us": [0, 100, 400, 400, 80, 10, 5, 0, 3, 2, 0, 0, 0, 0, 0, 0],
@@ -153,7 +155,7 @@ TEST_CASE("status shows the plugin, its counters as quantiles, sources and store
         "fabric": {"leaves": 16, "links": 64, "unmapped_ports": 1},
         "store": {"path": "/var/lib/aegis/decisions.db", "ok": true, "error": null, "placements": 12345},
         "tick": {"count": 3600, "window": 600, "late_p50_us": 80, "late_p99_us": 1240, "late_window_max_us": 9950, "late_max_us": 20000},
-        "asks": 900, "plans_offered": 100, "plans_accepted": 90, "protocol_errors": {"frames_refused": 0, "peers_refused": 0}})");
+        "asks": 900, "kept_unasked": 69, "plans_offered": 100, "plans_accepted": 90, "protocol_errors": {"frames_refused": 0, "peers_refused": 0}})");
     CHECK(status_text(status, noon_us) == R"(aegisd     0.1.0, pid 9, up 1h 0m
 mode       steer
 policy     default (00ff)
@@ -161,11 +163,11 @@ config     /etc/aegis/aegisd.toml, read 10s ago
 fabric     16 leaves, 64 links, 1 unmapped ports
 store      /var/lib/aegis/decisions.db, 12,345 placements
 engine     ticks late by 0.1ms (p50), 1.2ms (p99), 9.9ms at most; of the last 600 seconds
-advice     900 asks, plans offered 100, accepted 90
+advice     900 asks, 69 jobs kept unasked, plans offered 100, accepted 90
 plugin     connected for 2m 0s, Slurm 22.05.8, Aegis 0.1.0, 1,024 nodes
            3 of them on no leaf of the fabric
   breaker  closed; opened 1 times
-  asked    900 of 1,000 job tests; keep 800, plans 100
+  asked    900 of 1,000 job tests, 70 kept unasked; keep 800, plans 100
   plans    accepted 90, refused by Slurm 10, restored 5, jobs lost 0
   failed   timeouts 2, late answers 2, sends 0, malformed 0, events dropped 0; connects 3
   ADDED TO A JOB TEST  P50    P90     P99    P99.9     MAX    MEAN

@@ -33,7 +33,7 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 template <class Encode> Bytes framed(Encode encode) {
-    Bytes frame(AEGIS_HEADER_BYTES + AEGIS_ADVICE_PAYLOAD_MAX);
+    Bytes frame(AEGIS_HEADER_BYTES + AEGIS_CALM_PAYLOAD_MAX);
     const auto length = encode(frame.data(), frame.size());
     frame.resize(static_cast<std::size_t>(length > 0 ? length : 0));
     return frame;
@@ -53,6 +53,12 @@ Bytes keep(std::uint64_t request, std::uint64_t decision = 1) {
 Bytes plan(std::uint64_t request, std::uint32_t count, std::uint8_t bits) {
     const aegis_advice m{2, AEGIS_PLANS, 1, {{count, &bits}}};
     return framed([&](auto* out, auto size) { return aegis_encode_advice(out, size, request, &m); });
+}
+
+// For the five nodes of the fixture, one bit each.
+Bytes calm(std::uint64_t hash, std::uint8_t calm_nodes, std::uint8_t inviting, std::uint32_t valid_ms = 5000) {
+    const aegis_calm m{hash, valid_ms, {5, &calm_nodes}, {5, &inviting}};
+    return framed([&](auto* out, auto size) { return aegis_encode_calm(out, size, &m); });
 }
 
 // aegisd as a test wants it: `on_ask` answers an ask with bytes, or with none.
@@ -182,9 +188,21 @@ struct Fixture {
     }
     // With a second to answer: only tests of the deadline depend on speed.
     bool ask(std::uint64_t deadline_us = 900000) {
-        const std::string key = "7";
-        const aegis_ask m{hash, 1, 1, 1, 0, {key.data(), 1}, 7, {nullptr, 0}, {5, &candidates}, {5, &s1}, {0, nullptr}};
+        const aegis_ask m = question();
         return client_ask(plugin.get(), &m, client_now_us() + deadline_us, &answer);
+    }
+    bool keeps() {
+        const aegis_ask m = question();
+        return wants() && client_keeps(plugin.get(), &m); // as the plugin does: wants() reads what has arrived
+    }
+    aegis_ask question() const {
+        return {hash, 1, 1, 1, 0, {"7", 1}, 7, 0, {nullptr, 0}, {5, &candidates}, {5, &s1}, {0, nullptr}};
+    }
+    void tell() {
+        const aegis_job_event m{{"7", 1}, 7, 0};
+        const Bytes frame =
+            framed([&](auto* out, auto size) { return aegis_encode_job_event(out, size, AEGIS_JOB_BEGIN, &m); });
+        client_tell(plugin.get(), frame.data(), frame.size());
     }
     aegis_counters counters() const { return tally_snapshot(&counts); }
 };
@@ -278,6 +296,20 @@ TEST_CASE("client: garbage for an answer is no opinion; the connection is closed
     SECTION("an answer to a request that was never made") {
         bad = [](auto request) { return keep(request + 1000); };
     }
+    SECTION("a CALM for another number of nodes") {
+        bad = [&](auto) {
+            const std::uint8_t bits = 0;
+            const aegis_calm m{f.hash, 5000, {6, &bits}, {6, &bits}};
+            return framed([&](auto* o, auto s) { return aegis_encode_calm(o, s, &m); });
+        };
+    }
+    SECTION("a malformed CALM") {
+        bad = [&](auto) {
+            Bytes frame = calm(f.hash, 0x01, 0x02);
+            frame.back() = 0xff; // spare bits
+            return frame;
+        };
+    }
     SECTION("a frame that only plugins send") {
         bad = [](auto request) {
             const aegis_counters c{};
@@ -362,14 +394,10 @@ TEST_CASE("client: a table that aegisd refuses is asked for once more") {
 TEST_CASE("client: events that a full socket does not take are dropped and counted, never waited for") {
     Fixture f;
     f.connect();
-    const std::string key = "7";
-    const aegis_job_event m{{key.data(), 1}, 7, 0};
-    const Bytes frame =
-        framed([&](auto* out, auto size) { return aegis_encode_job_event(out, size, AEGIS_JOB_BEGIN, &m); });
     f.server.reads = false;
     int sent = 0;
     while (f.counters().events_dropped == 0 && sent < 1000000) {
-        client_tell(f.plugin.get(), frame.data(), frame.size());
+        f.tell();
         sent++;
     }
     CHECK(f.counters().events_dropped == 1);
@@ -377,6 +405,56 @@ TEST_CASE("client: events that a full socket does not take are dropped and count
     CHECK(f.counters().send_failures + f.counters().timeouts == 1);
     f.server.reads = true; // what was taken arrives whole, frame by frame
     CHECK(eventually([&] { return f.server.events >= sent - 1; }));
+    CHECK(f.counters().malformed == 0);
+}
+
+TEST_CASE("client: reports wait for company, and go before an ask and at the end") {
+    Fixture f;
+    f.connect();
+    for (int i = 0; i < 5; i++) f.tell();
+    SECTION("by themselves") {}
+    SECTION("before an ask") { CHECK(f.ask()); }
+    SECTION("at the end") { f.plugin.reset(); }
+    CHECK(eventually([&] { return f.server.events == 5; }));
+}
+
+TEST_CASE("client: by CALM a job of one node is kept without an ask") {
+    Fixture f;
+    f.connect();
+    f.s1 = 0x01;
+    CHECK_FALSE(f.keeps()); // nothing was said yet
+    f.server.say(calm(f.hash, 0x01, 0x1f));
+    CHECK(f.keeps());
+    f.server.say(calm(f.hash, 0x02, 0x1f)); // the next one replaces it
+    CHECK_FALSE(f.keeps());
+    CHECK(f.counters().malformed == 0);
+}
+
+TEST_CASE("client: a CALM ends with its time, its mode and its node table") {
+    Fixture f;
+    f.connect();
+    f.s1 = 0x01;
+    SECTION("its time") {
+        f.server.say(calm(f.hash, 0x1f, 0, 30));
+        CHECK(eventually([&] { return !f.keeps(); }));
+    }
+    SECTION("another table's is none") {
+        f.server.say(calm(f.hash + 1, 0x1f, 0));
+        CHECK_FALSE(f.keeps());
+    }
+    SECTION("mode off") {
+        f.server.say(calm(f.hash, 0x1f, 0));
+        CHECK(f.keeps());
+        f.server.say(welcome(f.hash, AEGIS_MODE_OFF));
+        CHECK_FALSE(f.keeps());
+    }
+    SECTION("a new greeting") {
+        f.server.say(calm(f.hash, 0x1f, 0));
+        CHECK(f.keeps());
+        f.offer(); // the same table, after a reconfigure
+        REQUIRE(eventually([&] { return f.server.hellos == 2 && f.wants(); }));
+        CHECK_FALSE(f.keeps());
+    }
     CHECK(f.counters().malformed == 0);
 }
 

@@ -92,6 +92,31 @@ TEST_CASE("what cannot be judged is kept, with the reason") {
     CHECK(stranger.decide().reason == Reason::unmapped_nodes);
 }
 
+TEST_CASE("a job of one node is moved only to a leaf that is calmer by the margin, and never to tidy up") {
+    Cluster cluster({{"tor1", 4, 4, .30}, {"tor2", 4, 1, .28}, {"tor3", 4, 4, .90}});
+    cluster.choose(0, 1);
+    CHECK(cluster.decide().reason == Reason::no_calmer_leaf); // though tor2 would be filled up by it
+    cluster.view.leaves[1].pressure = .1;
+    const Decision moved = cluster.decide();
+    CHECK(moved.reason == Reason::better_plan);
+    REQUIRE(moved.plans == 1);
+    CHECK(cluster.table->hostlist(moved.plan_nodes[0]) == "tor2n[0-3]");
+    cluster.ask.idle.reset(4); // tor2's only idle node
+    CHECK(cluster.decide().reason == Reason::no_calmer_leaf);
+}
+
+TEST_CASE("for a job that was kept unasked nothing is searched, and what was known is on record") {
+    Cluster cluster({{"tor1", 4, 4, .8}, {"tor2", 4, 4, 0}});
+    cluster.choose(0, 1);
+    REQUIRE(cluster.decide().plans > 0);
+    cluster.ask.kept = true;
+    const Decision decision = cluster.decide();
+    CHECK(decision.reason == Reason::no_calmer_leaf);
+    CHECK(decision.alternatives.empty());
+    CHECK(decision.s1.features[static_cast<std::size_t>(Feature::now)] == Approx(.8));
+    CHECK(cluster.decide("vanilla").reason == Reason::policy_keeps);
+}
+
 TEST_CASE("only mode steer offers plans") {
     Cluster cluster({{"tor1", 4, 4, .8}, {"tor2", 4, 4, 0}});
     cluster.choose(0, 2);

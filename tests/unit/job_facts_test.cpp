@@ -82,6 +82,15 @@ TEST_CASE("job facts: a long value is cut, and a line that does not fit is left 
     CHECK(all.back() == '\n');
 }
 
+TEST_CASE("job facts: tasks of an array share theirs, components of a het job do not") {
+    char out[AEGIS_JOB_KEY_MAX + 1];
+    CHECK(facts_key("7", out) == std::string("7"));
+    CHECK(facts_key("100_3", out) == std::string("100"));
+    CHECK(facts_key("9+1", out) == std::string("9+1"));
+    const std::string longest(AEGIS_JOB_KEY_MAX, '1');
+    CHECK(facts_key(longest.c_str(), out) == longest);
+}
+
 TEST_CASE("job facts: the cache finds what it keeps, forgets what is old, and replaces the oldest") {
     constexpr std::uint64_t minute = 60000000;
     auto cache = std::make_unique<facts_cache>();

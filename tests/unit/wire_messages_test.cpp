@@ -43,6 +43,32 @@ TEST_CASE("an ask without knowledge of idle nodes takes the candidates for idle"
     CHECK(ask_of(message).idle == ask.s1);
 }
 
+TEST_CASE("an ask that is a report says so, and when it was decided") {
+    const auto one = bytes_of(set_of(70, {3}));
+    aegis_ask message{};
+    message.job_key = {"7", 1};
+    message.time_us = 1796122800000123;
+    message.candidates = message.s1 = {70, one.data()};
+    CHECK_FALSE(ask_of(message).kept);
+    message.flags = AEGIS_ASK_KEPT;
+    CHECK(ask_of(message).kept);
+    CHECK(time_of(message).time_since_epoch().count() == 1796122800000123);
+}
+
+TEST_CASE("a calm frame decodes to the same sets") {
+    const OneNodeAdvice advice{set_of(100, {1, 2}), set_of(100, {99})};
+    const Frame frame = calm_frame(42, std::chrono::milliseconds(2500), advice);
+    aegis_header header{};
+    REQUIRE(aegis_frame_length(frame.data(), frame.size(), &header) == static_cast<std::int64_t>(frame.size()));
+    CHECK(header.type == AEGIS_CALM);
+    aegis_calm calm{};
+    REQUIRE(aegis_decode_calm(frame.data() + AEGIS_HEADER_BYTES, header.length, &calm) == 0);
+    CHECK(calm.table_hash == 42);
+    CHECK(calm.valid_ms == 2500);
+    CHECK(node_set_of(calm.calm) == advice.calm);
+    CHECK(node_set_of(calm.inviting) == advice.inviting);
+}
+
 TEST_CASE("advice with plans decodes to the same plans") {
     const std::vector<NodeSet> plans{set_of(100, {1, 2}), set_of(100, {99})};
     const Frame frame = advice_frame(7, 42, plans);

@@ -111,7 +111,7 @@ const std::vector<Specimen>& specimens() {
         specimen<aegis_ask>("ASK", AEGIS_ASK,
                             [](auto* out, auto size) {
                                 aegis_ask m{2,         1,  3,           2, AEGIS_ASK_HAS_IDLE,
-                                            view(key), 103, view(facts), candidates.view(), s1.view(),
+                                            view(key), 103, 5, view(facts), candidates.view(), s1.view(),
                                             idle.view()};
                                 return aegis_encode_ask(out, size, 9, &m);
                             },
@@ -122,6 +122,12 @@ const std::vector<Specimen>& specimens() {
                                    return aegis_encode_advice(out, size, 9, &m);
                                },
                                aegis_decode_advice),
+        specimen<aegis_calm>("CALM", AEGIS_CALM,
+                             [](auto* out, auto size) {
+                                 aegis_calm m{2, 2500, candidates.view(), idle.view()};
+                                 return aegis_encode_calm(out, size, &m);
+                             },
+                             aegis_decode_calm),
         specimen<aegis_outcome>("OUTCOME", AEGIS_OUTCOME,
                                 [](auto* out, auto size) {
                                     aegis_outcome m{77, AEGIS_RESULT_PLAN_2, 3, 0, 0, 120, s1.view()};
@@ -212,9 +218,11 @@ TEST_CASE("wire: an ASK arrives as it was sent") {
                              *rc::gen::arbitrary<std::uint32_t>(),
                              *rc::gen::arbitrary<std::uint32_t>(),
                              *rc::gen::arbitrary<std::uint32_t>(),
-                             has_idle ? std::uint32_t{AEGIS_ASK_HAS_IDLE} : 0,
+                             (has_idle ? std::uint32_t{AEGIS_ASK_HAS_IDLE} : 0) |
+                                 (*rc::gen::arbitrary<bool>() ? std::uint32_t{AEGIS_ASK_KEPT} : 0),
                              view(key),
                              *rc::gen::arbitrary<std::uint32_t>(),
+                             *rc::gen::arbitrary<std::uint64_t>(),
                              view(facts),
                              candidates.view(),
                              s1.view(),
@@ -230,6 +238,7 @@ TEST_CASE("wire: an ASK arrives as it was sent") {
         RC_ASSERT(got.req_nodes == sent.req_nodes);
         RC_ASSERT(got.flags == sent.flags);
         RC_ASSERT(got.job_id == sent.job_id);
+        RC_ASSERT(got.time_us == sent.time_us);
         RC_ASSERT(text(got.job_key) == key);
         RC_ASSERT(text(got.facts) == facts);
         RC_ASSERT(candidates == got.candidates);
@@ -257,6 +266,23 @@ TEST_CASE("wire: an ADVICE arrives as it was sent") {
         RC_ASSERT(got.verdict == sent.verdict);
         RC_ASSERT(got.plan_count == plan_count);
         for (unsigned i = 0; i < plan_count; i++) RC_ASSERT(plans[i] == got.plans[i]);
+    }));
+}
+
+TEST_CASE("wire: a CALM arrives as it was sent") {
+    CHECK(rc::check("calm", [] {
+        const std::uint32_t count = any_count();
+        const Nodes calm = any_nodes(count), inviting = any_nodes(count);
+        const aegis_calm sent{*rc::gen::arbitrary<std::uint64_t>(), *rc::gen::arbitrary<std::uint32_t>(), calm.view(),
+                              inviting.view()};
+        const Bytes payload = payload_of(
+            framed([&](auto* out, auto size) { return aegis_encode_calm(out, size, &sent); }), AEGIS_CALM);
+        aegis_calm got;
+        RC_ASSERT(aegis_decode_calm(payload.data(), payload.size(), &got) == 0);
+        RC_ASSERT(got.table_hash == sent.table_hash);
+        RC_ASSERT(got.valid_ms == sent.valid_ms);
+        RC_ASSERT(calm == got.calm);
+        RC_ASSERT(inviting == got.inviting);
     }));
 }
 
@@ -304,8 +330,8 @@ TEST_CASE("wire: every counter of a PING arrives in its own place") {
     // all fields of the struct are distinct numbers, so two that change places would show
     aegis_counters sent;
     auto* words = reinterpret_cast<std::uint64_t*>(&sent);
-    static_assert(sizeof sent == 34 * 8, "a counter was added: it must travel too");
-    for (std::uint64_t i = 0; i < 33; i++) words[i] = (i + 1) * UINT64_C(0x0101010101010101);
+    static_assert(sizeof sent == 35 * 8, "a counter was added: it must travel too");
+    for (std::uint64_t i = 0; i < 34; i++) words[i] = (i + 1) * UINT64_C(0x0101010101010101);
     sent.breaker_open = 1;
     sent.breaker_wait_ms = 5000;
     const Bytes payload = payload_of(
@@ -328,7 +354,7 @@ TEST_CASE("wire: the layout on the wire is the documented one") {
         const aegis_welcome m{AEGIS_REFUSED_NODE_TABLE, AEGIS_MODE_OBSERVE, 2000, 5000, 0x1122334455667788};
         return aegis_encode_welcome(out, size, &m);
     });
-    CHECK(frame == Bytes{'A', 'E', 'G', 'S', 1, 0, 2, 0, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    CHECK(frame == Bytes{'A', 'E', 'G', 'S', 2, 0, 2, 0, 18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
                          2, 1, 0xd0, 7, 0, 0, 0x88, 0x13, 0, 0, 0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11});
 }
 
@@ -389,11 +415,11 @@ TEST_CASE("wire: a bad header is refused as soon as it can be told") {
     CHECK(with(0, 'B') == AEGIS_WIRE_MAGIC_BAD);
     CHECK(with(3, 0) == AEGIS_WIRE_MAGIC_BAD);
     CHECK(aegis_frame_length(reinterpret_cast<const std::uint8_t*>("GET "), 1, &header) == AEGIS_WIRE_MAGIC_BAD);
-    CHECK(with(4, 2) == AEGIS_WIRE_VERSION_BAD);
-    CHECK(header.version == 2); // still readable, so that the peer can be answered
+    CHECK(with(4, 1) == AEGIS_WIRE_VERSION_BAD);
+    CHECK(header.version == 1); // still readable, so that the peer can be answered
     CHECK(header.type == AEGIS_PONG);
     CHECK(with(6, 0) == AEGIS_WIRE_TYPE_BAD);
-    CHECK(with(6, 10) == AEGIS_WIRE_TYPE_BAD);
+    CHECK(with(6, 11) == AEGIS_WIRE_TYPE_BAD);
     CHECK(with(7, 1) == AEGIS_WIRE_TYPE_BAD);
     CHECK(with(11, 0xff) == AEGIS_WIRE_LENGTH_BAD);
 }
@@ -412,6 +438,8 @@ TEST_CASE("wire: a length over the bound of its type is refused at the header") 
     CHECK(code(AEGIS_ASK, AEGIS_ASK_PAYLOAD_MAX + 1) == AEGIS_WIRE_LENGTH_BAD);
     CHECK(code(AEGIS_ADVICE, AEGIS_ADVICE_PAYLOAD_MAX) == 0);
     CHECK(code(AEGIS_ADVICE, AEGIS_ADVICE_PAYLOAD_MAX + 1) == AEGIS_WIRE_LENGTH_BAD);
+    CHECK(code(AEGIS_CALM, AEGIS_CALM_PAYLOAD_MAX) == 0);
+    CHECK(code(AEGIS_CALM, AEGIS_CALM_PAYLOAD_MAX + 1) == AEGIS_WIRE_LENGTH_BAD);
     CHECK(code(AEGIS_OUTCOME, AEGIS_OUTCOME_PAYLOAD_MAX + 1) == AEGIS_WIRE_LENGTH_BAD);
     for (aegis_type type : {AEGIS_WELCOME, AEGIS_JOB_BEGIN, AEGIS_JOB_END, AEGIS_PING, AEGIS_PONG})
         CHECK(code(type, 513) == AEGIS_WIRE_LENGTH_BAD);
@@ -420,7 +448,7 @@ TEST_CASE("wire: a length over the bound of its type is refused at the header") 
 TEST_CASE("wire: the largest messages fit their bounds, one step further is refused") {
     const std::string key(AEGIS_JOB_KEY_MAX, 'k'), facts(AEGIS_FACTS_MAX, 'f');
     const Nodes all = nodes_of(AEGIS_NODES_MAX, [](auto) { return true; });
-    aegis_ask ask{1,   1, 1, 1, AEGIS_ASK_HAS_IDLE, view(key), 1, view(facts), all.view(), all.view(),
+    aegis_ask ask{1,   1, 1, 1, AEGIS_ASK_HAS_IDLE, view(key), 1, 1, view(facts), all.view(), all.view(),
                   all.view()};
     const auto encode = [&](auto* out, auto size) { return aegis_encode_ask(out, size, 1, &ask); };
     CHECK(code_of(encode) == AEGIS_HEADER_BYTES + AEGIS_ASK_PAYLOAD_MAX);
@@ -439,6 +467,12 @@ TEST_CASE("wire: the largest messages fit their bounds, one step further is refu
     CHECK(code_of(encode_advice) == AEGIS_HEADER_BYTES + AEGIS_ADVICE_PAYLOAD_MAX);
     advice.plan_count = 3;
     CHECK(code_of(encode_advice) == AEGIS_WIRE_LENGTH_BAD);
+
+    aegis_calm calm{1, 2500, all.view(), all.view()};
+    const auto encode_calm = [&](auto* out, auto size) { return aegis_encode_calm(out, size, &calm); };
+    CHECK(code_of(encode_calm) == AEGIS_HEADER_BYTES + AEGIS_CALM_PAYLOAD_MAX);
+    calm.inviting.count++;
+    CHECK(code_of(encode_calm) == AEGIS_WIRE_LENGTH_BAD);
 
     const std::string release(AEGIS_RELEASE_MAX, 'r'), table(AEGIS_NODE_TABLE_MAX, 't');
     aegis_hello hello{1, 1, 1, AEGIS_NODES_MAX, view(release), view(table)};
@@ -486,11 +520,11 @@ TEST_CASE("wire: fields outside their enum or at odds with one another are refus
         }
     }
     SECTION("ask") {
-        const aegis_ask good{1, 1, 1, 1, 0, view(key), 7, {nullptr, 0}, two.view(), one.view(), none.view()};
+        const aegis_ask good{1, 1, 1, 1, 0, view(key), 7, 0, {nullptr, 0}, two.view(), one.view(), none.view()};
         aegis_ask m = good;
         const auto encode = [&](auto* o, auto s) { return aegis_encode_ask(o, s, 1, &m); };
         CHECK(code_of(encode) > 0);
-        m.flags = 4;
+        m.flags = 8;
         CHECK(code_of(encode) == AEGIS_WIRE_VALUE_BAD);
         m = good;
         m.flags = AEGIS_ASK_HAS_IDLE; // promised and missing
@@ -530,6 +564,15 @@ TEST_CASE("wire: fields outside their enum or at odds with one another are refus
         m.plan_count = 1, m.plans[0] = none.view();
         CHECK(code_of(encode) == AEGIS_WIRE_VALUE_BAD);
         m.plans[0] = two.view(), m.verdict = 2;
+        CHECK(code_of(encode) == AEGIS_WIRE_VALUE_BAD);
+    }
+    SECTION("calm") {
+        aegis_calm m{1, 2500, two.view(), two.view()};
+        const auto encode = [&](auto* o, auto s) { return aegis_encode_calm(o, s, &m); };
+        CHECK(code_of(encode) > 0);
+        m.inviting = three.view(); // of another table
+        CHECK(code_of(encode) == AEGIS_WIRE_VALUE_BAD);
+        m.calm = m.inviting = none.view();
         CHECK(code_of(encode) == AEGIS_WIRE_VALUE_BAD);
     }
     SECTION("outcome") {
